@@ -1,20 +1,27 @@
-// Package imagefile turns encoded pictures into pixels and back.
+// Package imagefile turns encoded pictures into upright, opaque pixels and back.
+//
+// Formats are told apart by their bytes alone. Limits are checked against the header before any
+// pixel is decoded. Of the metadata only two things survive: the resolution and, when it is not
+// sRGB, the colour profile.
 package imagefile
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
-// Reasons for refusing a picture. Errors of this package wrap one of them.
+// Reasons for refusing a picture. Every error of this package wraps one of them.
 var (
-	ErrTooLarge   = errors.New("file too large")
-	ErrDimensions = errors.New("image dimensions")
-	ErrFormat     = errors.New("image format")
-	ErrBroken     = errors.New("broken image")
+	ErrTooLarge   = errors.New("the file is too large")
+	ErrDimensions = errors.New("the picture's dimensions are not accepted")
+	ErrFormat     = errors.New("the format is not accepted")
+	ErrBroken     = errors.New("the picture is damaged")
 )
 
 // Format is an encoding of pictures.
 type Format uint8
 
-// The formats, in no particular order after Auto.
+// The formats.
 const (
 	Auto Format = iota
 	PNG
@@ -25,7 +32,9 @@ const (
 	GIF
 )
 
-var formats = [...]struct{ name, ext, mediaType string }{
+type formatInfo struct{ name, ext, mediaType string }
+
+var formats = [...]formatInfo{
 	Auto: {"auto", "", ""},
 	PNG:  {"png", ".png", "image/png"},
 	JPEG: {"jpeg", ".jpg", "image/jpeg"},
@@ -35,11 +44,11 @@ var formats = [...]struct{ name, ext, mediaType string }{
 	GIF:  {"gif", ".gif", "image/gif"},
 }
 
-func (f Format) info() struct{ name, ext, mediaType string } {
+func (f Format) info() formatInfo {
 	if int(f) < len(formats) {
 		return formats[f]
 	}
-	return struct{ name, ext, mediaType string }{name: "unknown"}
+	return formatInfo{name: "unknown"}
 }
 
 func (f Format) String() string { return f.info().name }
@@ -56,4 +65,26 @@ type Limits struct {
 	MaxPixels int // width × height
 	MaxSide   int // longest side, pixels
 	MinSide   int // shortest side, pixels
+}
+
+// CheckBytes fails with ErrTooLarge when n encoded bytes are too many.
+func (l Limits) CheckBytes(n int) error {
+	if l.MaxBytes > 0 && n > l.MaxBytes {
+		return fmt.Errorf("%w: %d bytes, at most %d are accepted", ErrTooLarge, n, l.MaxBytes)
+	}
+	return nil
+}
+
+// CheckSize fails with ErrDimensions when a picture of w × h pixels is too large or too small.
+func (l Limits) CheckSize(w, h int) error {
+	long, short := max(w, h), min(w, h)
+	switch {
+	case short < max(l.MinSide, 1):
+		return fmt.Errorf("%w: %d×%d pixels, a side must be at least %d", ErrDimensions, w, h, max(l.MinSide, 1))
+	case l.MaxSide > 0 && long > l.MaxSide:
+		return fmt.Errorf("%w: %d×%d pixels, the longest side must be at most %d", ErrDimensions, w, h, l.MaxSide)
+	case l.MaxPixels > 0 && short > l.MaxPixels/long:
+		return fmt.Errorf("%w: %d×%d is over %g megapixels", ErrDimensions, w, h, float64(l.MaxPixels)/1e6)
+	}
+	return nil
 }

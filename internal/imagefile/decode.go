@@ -1,0 +1,90 @@
+package imagefile
+
+import (
+	"fmt"
+	"image"
+	"image/draw"
+)
+
+// Picture is a decoded file.
+type Picture struct {
+	Header
+	Meta
+	Pixels *image.RGBA // upright, opaque, origin at 0,0
+}
+
+// Decode checks the header as [Inspect] does, then decodes the (first) picture, lays it over
+// white and turns it upright.
+func Decode(data []byte, l Limits) (p *Picture, err error) {
+	defer recoverBroken(&err)
+	h, err := Inspect(data, l)
+	if err != nil {
+		return nil, err
+	}
+	m, err := decodePixels(h.Format, data)
+	if err != nil {
+		return nil, broken(h.Format, err)
+	}
+	w, ht := h.Width, h.Height
+	if h.turned() {
+		w, ht = ht, w
+	}
+	if b := m.Bounds(); h.Format != GIF && (b.Dx() != w || b.Dy() != ht) {
+		return nil, fmt.Errorf("%w: the header says %d×%d, the data %d×%d", ErrBroken, w, ht, b.Dx(), b.Dy())
+	}
+	return &Picture{
+		Header: h,
+		Meta:   readMeta(h.Format, data),
+		Pixels: upright(onWhite(m, image.Rect(0, 0, w, ht)), h.Orientation),
+	}, nil
+}
+
+// Opaque returns m laid over white, as a picture of its own with its origin at 0,0.
+func Opaque(m image.Image) *image.RGBA { return onWhite(m, m.Bounds()) }
+
+// onWhite lays m, which may be smaller than the canvas (a GIF's frame), over white.
+func onWhite(m image.Image, canvas image.Rectangle) *image.RGBA {
+	dst := image.NewRGBA(canvas.Sub(canvas.Min))
+	at := m.Bounds().Sub(canvas.Min)
+	if o, ok := m.(interface{ Opaque() bool }); ok && at == dst.Rect && o.Opaque() {
+		draw.Draw(dst, at, m, m.Bounds().Min, draw.Src)
+		return dst
+	}
+	draw.Draw(dst, dst.Rect, image.White, image.Point{}, draw.Src)
+	draw.Draw(dst, at, m, m.Bounds().Min, draw.Over)
+	return dst
+}
+
+// upright applies an EXIF orientation.
+func upright(src *image.RGBA, orientation int) *image.RGBA {
+	if orientation <= 1 || orientation > 8 {
+		return src
+	}
+	w, h := src.Rect.Dx(), src.Rect.Dy()
+	dw, dh := w, h
+	if orientation >= 5 {
+		dw, dh = h, w
+	}
+	// The source offset of the first upright pixel, and the steps right and down from it.
+	const px = 4
+	right, down := px, src.Stride
+	last := px * (w - 1)
+	bottom := src.Stride * (h - 1)
+	o := [...]struct{ at, dx, dy int }{
+		2: {last, -right, down},
+		3: {last + bottom, -right, -down},
+		4: {bottom, right, -down},
+		5: {0, down, right},
+		6: {bottom, -down, right},
+		7: {last + bottom, -down, -right},
+		8: {last, down, -right},
+	}[orientation]
+	dst := image.NewRGBA(image.Rect(0, 0, dw, dh))
+	for y := range dh {
+		row := dst.Pix[y*dst.Stride:][:dw*px]
+		for x, from := 0, o.at+y*o.dy; x < len(row); x, from = x+px, from+o.dx {
+			copy(row[x:x+px], src.Pix[from:from+px])
+		}
+	}
+	return dst
+}

@@ -1,0 +1,143 @@
+package imagefile
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"image/png"
+
+	"github.com/HugoSmits86/nativewebp"
+)
+
+const jpegQuality = 92
+
+// Choose decides the format of a result: the one asked for or, for Auto, PNG when the input was
+// PNG or the result is grey line art, WebP when the input was WebP, else JPEG.
+func Choose(asked, input Format, m *image.RGBA) Format {
+	switch {
+	case asked != Auto:
+		return asked
+	case input == PNG || input == WebP:
+		return input
+	case look(m).lineArt:
+		return PNG
+	}
+	return JPEG
+}
+
+// Encode writes an opaque picture with its metadata. Grey pictures are written as grey and black
+// and white ones as bilevel where the format can. WebP is lossless and carries no resolution.
+func Encode(m *image.RGBA, f Format, meta Meta) ([]byte, error) {
+	l := look(m)
+	if l.grey { // an RGB profile does not describe grey pixels
+		meta.ICC = nil
+	}
+	var b bytes.Buffer
+	switch f {
+	case PNG:
+		if err := pngEncoder.Encode(&b, l.smallest(m)); err != nil {
+			return nil, err
+		}
+		const afterIHDR = 33
+		return insert(b.Bytes(), afterIHDR, pngMetaChunks(meta)), nil
+	case JPEG:
+		var src image.Image = m
+		if l.grey {
+			src = toGray(m)
+		}
+		if err := jpeg.Encode(&b, src, &jpeg.Options{Quality: jpegQuality}); err != nil {
+			return nil, err
+		}
+		return insert(b.Bytes(), 2, jpegSegments(meta)), nil
+	case WebP:
+		if err := nativewebp.Encode(&b, m, nil); err != nil {
+			return nil, err
+		}
+		if meta.ICC != nil {
+			return webpWithProfile(b.Bytes(), meta.ICC, m.Rect.Dx(), m.Rect.Dy()), nil
+		}
+		return b.Bytes(), nil
+	}
+	return nil, fmt.Errorf("%w: %s is not an output format", ErrFormat, f)
+}
+
+// EncodePNG writes any picture as PNG without metadata.
+func EncodePNG(m image.Image) ([]byte, error) {
+	var b bytes.Buffer
+	err := pngEncoder.Encode(&b, m)
+	return b.Bytes(), err
+}
+
+var pngEncoder = png.Encoder{CompressionLevel: png.DefaultCompression}
+
+func insert(b []byte, at int, extra []byte) []byte {
+	out := make([]byte, 0, len(b)+len(extra))
+	out = append(out, b[:at]...)
+	out = append(out, extra...)
+	return append(out, b[at:]...)
+}
+
+// appearance is what of a picture matters to its encoding.
+type appearance struct{ grey, bilevel, lineArt bool }
+
+// look examines every pixel. Line art is grey with most of the page pure white.
+func look(m *image.RGBA) appearance {
+	w, h := m.Rect.Dx(), m.Rect.Dy()
+	white, black := 0, 0
+	for y := range h {
+		row := m.Pix[y*m.Stride:][:4*w]
+		for i := 0; i+3 < len(row); i += 4 {
+			v := row[i]
+			if v != row[i+1] || v != row[i+2] {
+				return appearance{}
+			}
+			switch v {
+			case 255:
+				white++
+			case 0:
+				black++
+			}
+		}
+	}
+	const paper = 0.7
+	return appearance{
+		grey:    true,
+		bilevel: white+black == w*h,
+		lineArt: float64(white) >= paper*float64(w*h),
+	}
+}
+
+// smallest is the picture in the smallest representation that loses nothing.
+func (a appearance) smallest(m *image.RGBA) image.Image {
+	switch {
+	case a.bilevel:
+		return toBilevel(m)
+	case a.grey:
+		return toGray(m)
+	}
+	return m
+}
+
+func toGray(m *image.RGBA) *image.Gray {
+	g := image.NewGray(m.Rect)
+	for y := range m.Rect.Dy() {
+		src, dst := m.Pix[y*m.Stride:], g.Pix[y*g.Stride:][:g.Rect.Dx()]
+		for x := range dst {
+			dst[x] = src[4*x]
+		}
+	}
+	return g
+}
+
+func toBilevel(m *image.RGBA) *image.Paletted {
+	p := image.NewPaletted(m.Rect, color.Palette{color.Black, color.White})
+	for y := range m.Rect.Dy() {
+		src, dst := m.Pix[y*m.Stride:], p.Pix[y*p.Stride:][:p.Rect.Dx()]
+		for x := range dst {
+			dst[x] = src[4*x] >> 7
+		}
+	}
+	return p
+}
