@@ -1,0 +1,214 @@
+package nn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+
+	ort "github.com/yalue/onnxruntime_go"
+
+	"unink/internal/nn/pin"
+)
+
+// Config says how an [ONNX] runner works.
+type Config struct {
+	Model         []byte // the network, as an ONNX file
+	Input, Output string // names of its tensors
+	Threads       int    // CPU threads for one tile; 0 is the number of CPUs
+	Device        string // "cpu" (also when empty) or "cuda"
+	Library       string // path of another ONNX Runtime library, of the same release; empty is the embedded one
+}
+
+// ONNX runs a network with ONNX Runtime.
+type ONNX struct {
+	cfg   Config
+	slots chan *slot // free ones; all of them when no tile is being worked on
+}
+
+// slot is what one tile at a time needs. Its tensors are made once, so memory stays flat.
+type slot struct {
+	session *ort.DynamicAdvancedSession
+	in, out *ort.Tensor[float32]
+}
+
+// Open loads the library, once for the process, and the network. As many tiles run at once as
+// there are CPUs for Threads each. An error about the device or the library wraps [ErrDevice].
+func Open(cfg Config) (*ONNX, error) {
+	if cfg.Threads <= 0 {
+		cfg.Threads = runtime.NumCPU()
+	}
+	if cfg.Device == "" {
+		cfg.Device = "cpu"
+	}
+	if err := initialize(cfg.Library); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrDevice, err)
+	}
+	n := max(1, runtime.NumCPU()/cfg.Threads)
+	o := &ONNX{cfg: cfg, slots: make(chan *slot, n)}
+	for range n {
+		s, err := newSlot(cfg)
+		if err != nil {
+			close(o.slots)
+			for made := range o.slots {
+				err = errors.Join(err, made.destroy())
+			}
+			return nil, err
+		}
+		o.slots <- s
+	}
+	return o, nil
+}
+
+// Close waits for running tiles, then frees the network. Call it once.
+func (o *ONNX) Close() error {
+	var errs []error
+	for range cap(o.slots) {
+		errs = append(errs, (<-o.slots).destroy())
+	}
+	return errors.Join(errs...)
+}
+
+// Run implements [Runner].
+func (o *ONNX) Run(ctx context.Context, in, out []float32) error {
+	var s *slot
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case s = <-o.slots:
+	}
+	defer func() { o.slots <- s }()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	copy(s.in.GetData(), in)
+	if err := s.session.Run([]ort.Value{s.in}, []ort.Value{s.out}); err != nil {
+		return fmt.Errorf("running the network: %w", err)
+	}
+	copy(out, s.out.GetData())
+	return nil
+}
+
+// Threads is the number of CPU threads one tile uses.
+func (o *ONNX) Threads() int { return o.cfg.Threads }
+
+// Device is "cpu" or "cuda".
+func (o *ONNX) Device() string { return o.cfg.Device }
+
+// LibraryVersion is the version of ONNX Runtime in use.
+func LibraryVersion() string { return ort.GetVersion() }
+
+func newSlot(cfg Config) (*slot, error) {
+	options, err := sessionOptions(cfg)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = options.Destroy() }()
+	s := &slot{}
+	s.session, err = ort.NewDynamicAdvancedSessionWithONNXData(cfg.Model, []string{cfg.Input}, []string{cfg.Output}, options)
+	if err != nil {
+		return nil, fmt.Errorf("%w: loading the network: %w", ErrDevice, err)
+	}
+	if s.in, err = ort.NewEmptyTensor[float32](ort.NewShape(1, 3, Tile, Tile)); err == nil {
+		s.out, err = ort.NewEmptyTensor[float32](ort.NewShape(1, Classes, Tile, Tile))
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.destroy())
+	}
+	return s, nil
+}
+
+func (s *slot) destroy() error {
+	errs := []error{s.session.Destroy()}
+	for _, t := range []*ort.Tensor[float32]{s.in, s.out} {
+		if t != nil {
+			errs = append(errs, t.Destroy())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func sessionOptions(cfg Config) (*ort.SessionOptions, error) {
+	options, err := ort.NewSessionOptions()
+	if err != nil {
+		return nil, err
+	}
+	err = errors.Join(
+		options.SetIntraOpNumThreads(cfg.Threads),
+		options.SetInterOpNumThreads(1),
+		options.SetExecutionMode(ort.ExecutionModeSequential),
+		options.SetCpuMemArena(true),
+	)
+	switch cfg.Device {
+	case "cpu":
+	case "cuda":
+		err = errors.Join(err, useCUDA(options))
+	default:
+		err = fmt.Errorf("%w: device %q is not known; use cpu or cuda", ErrDevice, cfg.Device)
+	}
+	if err != nil {
+		return nil, errors.Join(err, options.Destroy())
+	}
+	return options, nil
+}
+
+func useCUDA(options *ort.SessionOptions) error {
+	cuda, err := ort.NewCUDAProviderOptions()
+	if err == nil {
+		err = options.AppendExecutionProviderCUDA(cuda)
+		err = errors.Join(err, cuda.Destroy())
+	}
+	if err != nil {
+		return fmt.Errorf("%w: CUDA was asked for but this ONNX Runtime cannot use it here; "+
+			"name a library built for CUDA, or use the cpu device: %w", ErrDevice, err)
+	}
+	return nil
+}
+
+var environment struct {
+	sync.Mutex
+	library string
+	ready   bool
+}
+
+// initialize loads the library for the life of the process.
+func initialize(library string) error {
+	environment.Lock()
+	defer environment.Unlock()
+	if environment.ready {
+		if environment.library != library {
+			return errors.New("another ONNX Runtime library is already loaded in this process")
+		}
+		return nil
+	}
+	load := func(path string) error {
+		ort.SetSharedLibraryPath(path)
+		return ort.InitializeEnvironment(ort.WithLogLevelError())
+	}
+	var err error
+	if library != "" {
+		err = load(library)
+	} else {
+		err = withLibrary(load)
+	}
+	if err != nil {
+		return fmt.Errorf("loading ONNX Runtime: %w", err)
+	}
+	if release(ort.GetVersion()) != release(pin.Version) {
+		return errors.Join(
+			fmt.Errorf("the ONNX Runtime library is version %s, this program needs %s.x", ort.GetVersion(), release(pin.Version)),
+			ort.DestroyEnvironment())
+	}
+	environment.library, environment.ready = library, true
+	return nil
+}
+
+// release is a version without its last part.
+func release(version string) string {
+	if i := strings.LastIndexByte(version, '.'); i > 0 {
+		return version[:i]
+	}
+	return version
+}
