@@ -200,3 +200,42 @@ def marks(page):
              lambda: figures.barcode(rng), lambda: figures.ornament(rng), lambda: figures.clip_art(rng)]
     cells = "".join(f'<div class="mid">{rng.choice(kinds)()}<div style="font-size:.8em;color:{rng.choice(("inherit", "var(--accent)"))}">{page.term()}</div></div>' for _ in range(36))
     return f'<h1>{page.title()}</h1><p>{page.paragraph(3)}</p><div class="flow"><div style="display:grid;grid-template-columns:repeat({design.choice((3, 4, 5))},1fr);gap:1.4em;align-items:center">{cells}</div></div>'
+
+
+@family(2)
+def cheque(page):
+    """Cheques, money orders and delivery notes: guilloche ground, boxes, code line."""
+    rng, design = page.rng, page.design
+    waves = "".join(f'<path d="M0 {y} q 20 {12 if k % 2 else -12} 40 0 t 40 0 t 40 0 t 40 0 t 40 0 t 40 0 t 40 0 t 40 0 t 40 0 t 40 0" stroke="{page.accent}" stroke-width=".4" opacity=".5"/>' for k, y in enumerate(range(5, 180, design.choice((4, 6, 9)))))
+    ground = f'<svg viewBox="0 0 400 180" preserveAspectRatio="none" style="position:absolute;inset:0;width:100%;height:100%;z-index:-1" fill="none">{waves}</svg>' if design.random() < 0.6 else ""
+    parts = ""
+    for _ in range(design.choice((2, 3))):
+        parts += (f'<div style="position:relative;border:1pt solid;padding:.8em;margin-bottom:5mm;min-height:0;flex:1">{ground}<div style="display:flex;justify-content:space-between"><b>{page.title()}</b><span>{page.label("date")} {page.line("date", "8em", 1.6)}</span></div>'
+                  f'<div class="row">{page.term()} {page.line("name", height=2)}<span>{rng.choice("€$£¥")}</span>{page.box("money", "8em", "2em")}</div><div>{page.line("words", height=2.2)}</div>'
+                  f'<div class="row" style="margin-top:.6em"><span style="font-family:{page.face("mono").replace(chr(34), "")}">⑆{rng.randint(10**8, 10**9)}⑆ {rng.randint(10**6, 10**7)}⑈ {rng.randint(100, 999)}</span>{page.slot("sign", "signature", style="display:block;flex:1;height:2.6em;border-bottom:1pt solid")}</div></div>')
+    return parts
+
+
+@family(2)
+def envelope(page):
+    """Envelopes and parcel labels: window, address, printed postage and cancel marks."""
+    rng, design = page.rng, page.design
+    page.set_format(design.choice(((220, 110), (162, 114), (150, 100), (229, 162))))
+    page.margin = 8
+    stamp = f'<div style="border:3pt dotted var(--accent);padding:2mm;width:26mm">{figures.clip_art(rng, "height:14mm")}<div class="mid">{rng.randint(10, 300)}</div></div>'
+    to = address(page) if design.random() < 0.4 else page.lines(4, "words")
+    code = "".join(page.box("digit", "1.5em", "1.9em", "comb") for _ in range(6)) if design.random() < 0.5 else figures.barcode(rng, "2.4em")
+    rings = f'<div style="position:absolute;inset-inline-end:30mm;top:8mm">{figures.stamp(rng, page.word)}</div>'
+    return f'<div style="display:flex;justify-content:space-between"><div style="font-size:.85em">{figures.logo(rng, 3)}<br>{address(page)}</div>{stamp}</div>{rings}<div style="margin-inline-start:45%;flex:1">{to}</div><div>{code}</div>'
+
+
+@family(2)
+def certificate_of_record(page):
+    """A record with a photograph: identity card, registration, medical record, transcript."""
+    rng, design = page.rng, page.design
+    rows = "".join(f'<tr style="height:{design.uniform(2, 3):.1f}em"><th style="background:var(--tint);width:18%;font-weight:normal">{page.term()[:16]}</th><td>{text.person(rng) if rng.random() < 0.25 else page.over("cell", page.want(rng.choice(("word", "date", "number", "name"))))}</td>'
+                   f'<th style="background:var(--tint);width:18%;font-weight:normal">{page.term()[:16]}</th><td>{text.date(rng) if rng.random() < 0.25 else page.over("cell", page.want("word"))}</td></tr>' for _ in range(rng.randint(5, 10)))
+    portrait = figures.photo(rng, "width:28mm;height:36mm;object-fit:cover") if rng.random() < 0.5 else page.box("words", "28mm", "36mm")
+    large = f'<tr style="height:8em"><th style="background:var(--tint);font-weight:normal">{page.term()}</th><td colspan=3>{page.over("area", "paragraph")}</td></tr>'
+    return (f'<h1 class="mid" style="letter-spacing:.2em">{page.term()}</h1><div style="display:flex;gap:5mm"><table class="ruled mid" style="flex:1">{rows}{large * rng.randint(1, 3)}</table><div>{portrait}</div></div>'
+            f"<p>{page.paragraph(2)}</p>{data_table(page, True)}<div style='position:relative'>{signature(page)}</div>{maybe_stamp(page, 0.7)}<div style='flex:1'></div>")

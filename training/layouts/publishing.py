@@ -154,3 +154,18 @@ def specimen(page):
                            "font-style:italic", "text-decoration:underline", "font-variant:small-caps", "color:var(--accent)", "text-shadow:.06em .06em 0 #bbb"))
         lines.append(f'<div style="font-family:{face};font-size:{rng.choice((1, 1, 1.4, 2, 3, 4.5))}em;line-height:1.25;{look}">{page.sentence() if rng.random() < 0.5 else page.term()}</div>')
     return f'<div class="flow">{"".join(lines)}</div>'
+
+
+@family(3)
+def comic(page):
+    """Panels with drawings and speech balloons, some balloons empty."""
+    rng, design = page.rng, page.design
+    page.margin = 10
+    panels = ""
+    for _ in range(design.choice((4, 6, 8, 9))):
+        art = "".join(figures.clip_art(rng, f"height:{rng.randint(18, 40)}mm") for _ in range(rng.randint(1, 2)))
+        empty = rng.random() < 0.3
+        words = page.slot("area", page.want("words"), style="display:block;height:3em") if empty else page.sentence()
+        caption = f'<div style="border-bottom:1pt solid;background:#ffef9f">{page.term()}</div>' if rng.random() < 0.3 else ""
+        panels += f'<div style="border:2pt solid;overflow:hidden;min-height:0;display:flex;flex-direction:column">{caption}<div style="border:1.3pt solid;border-radius:50%/40%;padding:.6em 1em;margin:.4em;background:#fff;text-align:center;font-family:var(--heading)">{words}</div><div style="flex:1;display:flex;align-items:flex-end;justify-content:space-around;min-height:0">{art}</div></div>'
+    return f'<h1>{page.title()}</h1><div style="flex:1;min-height:0;display:grid;grid-template-columns:repeat({design.choice((2, 2, 3))},1fr);grid-auto-rows:1fr;gap:3mm">{panels}</div>'

@@ -118,3 +118,32 @@ def dot_to_dot(page):
         parts.append(f'<circle cx="{x:.0f}" cy="{y:.0f}" r="2.5" fill="currentColor"/>' + figures.svg_text(x + 8, y - 4, k + 1, 10))
     drawing = figures.svg(400, 320, "".join(parts), "width:100%")
     return header(page) + f'<p>{page.sentence()}</p><div style="position:relative">{drawing}{page.over("area", "tick")}</div><div style="display:flex;justify-content:space-around">{"".join(figures.clip_art(rng, "height:7em") for _ in range(3))}</div>{page.lines(3)}'
+
+
+@family(2)
+def game_board(page):
+    """Bingo cards, number grids, flash cards, board games, noughts and crosses."""
+    rng, design = page.rng, page.design
+    kind = design.choice(("bingo", "hundred", "cards", "path", "noughts"))
+    head = header(page) if design.random() < 0.6 else f'<h1 class="mid">{page.title()}</h1>'
+    if kind == "hundred":
+        size = (page.width - 2 * page.margin) / 0.353 / page.pt / 11
+        gaps = rng.uniform(0, 0.6)
+
+        def cell(r, c):
+            return f'style="border:var(--edge)">{page.over("cell", "number") if rng.random() < gaps else 10 * r + c + 1}'
+
+        return head + page.grid(10, 10, fixed_plain(cell, size), f"{size:.1f}em") + page.lines(4)
+    if kind == "noughts":
+        size = 2.4
+        grids = "".join(page.grid(3, 3, fixed_plain(lambda r, c: 'style="border:var(--edge)">' + page.over("cell", "letter"), size), f"{size}em") for _ in range(9))
+        return head + f'<div class="flow" style="display:grid;grid-template-columns:repeat(3,auto);gap:2em;justify-content:space-around;align-content:start">{grids}</div>'
+    count = {"bingo": 25, "cards": 12, "path": 40}[kind]
+    columns = {"bingo": 5, "cards": 3, "path": 8}[kind]
+    cells = ""
+    for k in range(count):
+        inside = rng.choice((page.term(), figures.clip_art(rng, "height:3.2em"), str(k + 1), f'<b style="font-size:2em">{rng.randint(1, 99)}</b>'))
+        ground = f"background:{rng.choice(('#ffe0b2', '#c8e6c9', '#bbdefb', '#f8bbd0', '#fff', '#fff'))}" if design.random() < 0.5 else ""
+        slot = page.slot("cell", "tick", style="position:absolute;inset:0") if kind == "bingo" else ""
+        cells += f'<div style="position:relative;border:{design.choice((1, 2))}pt {page.rule};border-radius:{design.choice((0, 8))}pt;display:flex;align-items:center;justify-content:center;overflow:hidden;min-height:0;{ground}">{inside}{slot}</div>'
+    return head + f'<div style="flex:1;min-height:0;display:grid;grid-template-columns:repeat({columns},1fr);grid-auto-rows:1fr;gap:{design.choice((0, 3, 6))}pt">{cells}</div>'

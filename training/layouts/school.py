@@ -545,3 +545,70 @@ def music(page):
     return sheet(page, items, 1)
 
 
+
+
+@family(5, ["zh-Hans", "zh-Hant", "ja", "ko"])
+def sealed_exam(page):
+    """A wide two-column paper with a sealed margin, score table and section headings."""
+    rng, design = page.rng, page.design
+    page.set_format(design.choice(("B5", "A4", "16K")))
+    if design.random() < 0.6:
+        page.set_format((364, 257))
+    columns = 2 if page.width > page.height else 1
+    marks = "一二三四五六七八"
+    head = "".join(f"<td>{mark}</td>" for mark in marks)
+    cells = "".join(f"<td>{page.over('cell', 'number')}</td>" for _ in marks)
+    scores = f'<table class="ruled mid" style="margin:.4em auto"><tr><td>{page.label("question")}</td>{head}<td>{page.label("total")}</td></tr><tr style="height:2em"><td>{page.label("score")}</td>{cells}<td style="min-width:3em">{page.over("cell", "number")}</td></tr></table>'
+    dots = design.choice(("…", "- ", "○…", "┆"))
+    fields = "&emsp;".join(f'{page.label(key)}{page.slot("line", want, "＿" * 7)}' for key, want in (("class", "number"), ("name", "name"), ("score", "number")))
+    margin = (f'<div style="writing-mode:vertical-rl;transform:rotate(180deg);border-inline-end:0;white-space:nowrap;overflow:hidden;text-align:center;display:flex;flex-direction:column;gap:.2em"><div>{fields}</div>'
+              f'<div style="letter-spacing:.3em;border-left:1pt dashed">{dots * 8} {page.characters(1)[0]} {dots * 8} {page.characters(1)[0]} {dots * 8} {page.characters(1)[0]} {dots * 8}</div></div>')
+    items = []
+    for k in range(8):
+        items.append(f'<b>{marks[k]}、{page.label(rng.choice(("fill", "choose", "calculate", "read")))}（{page.number(5, 40)}）</b>')
+        for i in range(1, rng.randint(4, 8)):
+            gap = f'（{page.slot("blank", rng.choice(("letter", "tick", "number", page.want("word"))), style="display:inline-block;width:2.6em;height:1.2em;vertical-align:middle")}）'
+            kind = rng.random()
+            if kind < 0.35:
+                items.append(f"{i}. {page.sentence()}{gap}{options(page)}")
+            elif kind < 0.6:
+                items.append(f"{i}. {page.sentence()}{page.blank()}{page.sentence()}")
+            elif kind < 0.75:
+                items.append("".join(f'<span style="display:inline-block;width:33%">{operation(page)}＝{page.slot("blank", "number", style="display:inline-block;width:3em;height:1.3em")}</span>' for _ in range(3)))
+            elif kind < 0.85:
+                items.append(f"{i}. {page.sentence()}{rng.choice((figures.geometry, figures.axes))(rng)}")
+            else:
+                items.append(f"{i}. {page.sentence()}" + page.slot("area", "formula", style=f"display:block;height:{rng.uniform(2, 7):.1f}em"))
+    body = "".join(f'<div style="margin-bottom:.35em">{item}</div>' for item in items)
+    side = margin if design.random() < 0.6 else ""
+    return (f'<div style="display:flex;gap:1em;flex:1;min-height:0">{side}<div style="flex:1;display:flex;flex-direction:column;min-height:0"><h1 class="mid">{page.title()}</h1>{scores}'
+            f'<div class="flow" style="columns:{columns};column-gap:3em;column-fill:auto">{body}</div></div></div>')
+
+
+@family(3, ["zh-Hans"])
+def pinyin_words(page):
+    """Syllables over tian-zi squares: words to write from their sound."""
+    rng, design = page.rng, page.design
+    syllables = "mā lǐ xué huā yuán shū běn tiān qì péng yǒu chūn fēng míng liàng dà shān hé niǎo fēi kuài lè".split()
+    colour = design.choice(("#2e7d32", "#c0392b", "#666"))
+    size = design.choice((1.9, 2.2, 2.6))
+    ground = f"<svg viewBox='0 0 100 100' style='position:absolute;inset:0' stroke='{colour}' stroke-width='1.5' fill='none'><path d='M0 50H100M50 0V100' stroke-dasharray='6 5'/></svg>"
+
+    def word():
+        count = rng.choice((1, 2, 2, 2, 3, 4))
+        cells = "".join(f'<div class="mid"><div style="font-size:.85em">{rng.choice(syllables)}</div><div style="position:relative;width:{size}em;height:{size}em;border:.8pt solid {colour};margin-inline-end:-.8pt">{ground}{page.over("cell", "cjk")}</div></div>' for _ in range(count))
+        return f'<div style="display:flex">{cells}</div>'
+
+    rows = [f'<div style="display:flex;flex-wrap:wrap;gap:.6em 1.2em">{"".join(word() for _ in range(4))}</div>' for _ in range(12)]
+    return sheet(page, [instruction(page, "fill"), *rows], 1)
+
+
+@family(2)
+def essay_page(page):
+    """A prompt, then a page of answer rules, perhaps with a picture or word count."""
+    rng, design = page.rng, page.design
+    art = f'<div class="mid">{figures.clip_art(rng, "height:9em")}</div>' if design.random() < 0.3 else ""
+    height = design.uniform(1.7, 2.6)
+    margin = "border-inline-start:1pt solid #e57373;margin-inline-start:3em" if design.random() < 0.3 else ""
+    rules = "".join(f'<div style="{margin}">{page.line(page.want("sentence"), height=height)}</div>' for _ in range(45))
+    return header(page) + f'<p>{page.paragraph(3)}</p>{art}<div class="flow">{rules}</div>'
