@@ -15,35 +15,72 @@ package unink
 
 import (
 	"context"
-	"errors"
 	"image"
 	"time"
+
+	"unink/internal/imagefile"
+	"unink/internal/nn"
+	"unink/internal/restore"
+	"unink/models"
 )
 
 // Config configures a [Cleaner]. The zero value is ready to use.
 type Config struct {
-	// Threads is how many CPU threads one page may use; 0 is the number of CPUs.
+	// Threads is how many CPU threads one page may use; 0 is the number of CPUs. A machine with
+	// more CPUs runs the network for several pages at once, with so many threads each.
 	Threads int
 	// Device is where the network runs: "cpu" (default) or "cuda". A device that is asked for
 	// and not usable is an error, never a silent fall back.
 	Device string
+	// Library is the path of another ONNX Runtime library, of the same release as the built-in
+	// one, such as one built for CUDA. Empty is the built-in one.
+	Library string
 	// Limits bound what [Cleaner.Clean] accepts.
 	Limits Limits
 }
 
 // Cleaner removes handwriting. It is safe for concurrent use.
 type Cleaner struct {
-	cfg Config
+	limits Limits
+	engine restore.Engine
+	nn     *nn.ONNX
+	about  Description
 }
 
 // New loads the network. The error is an *[Error], of code [ErrDevice] when the library or
 // the device is not usable.
 func New(cfg Config) (*Cleaner, error) {
-	return nil, wrap("open", errors.New("not built yet"))
+	if cfg.Threads < 0 {
+		return nil, &Error{Code: ErrOption, Op: "open", Message: "threads must not be negative", Hint: "use 0 for all CPUs"}
+	}
+	onnx, manifest, err := models.Segment()
+	if err != nil {
+		return nil, wrap("open", err)
+	}
+	runner, err := nn.Open(nn.Config{
+		Model: onnx, Input: manifest.Input, Output: manifest.Output,
+		Threads: cfg.Threads, Device: cfg.Device, Library: cfg.Library,
+	})
+	if err != nil {
+		return nil, wrap("open", err)
+	}
+	return &Cleaner{
+		limits: cfg.Limits,
+		nn:     runner,
+		engine: restore.Engine{Runner: runner, Em: manifest.Em, Threads: runner.Threads()},
+		about: Description{
+			Library:      "ONNX Runtime " + nn.LibraryVersion(),
+			Model:        manifest.Name,
+			ModelVersion: manifest.Version,
+			ModelSHA256:  manifest.SHA256,
+			Device:       runner.Device(),
+			Threads:      runner.Threads(),
+		},
+	}, nil
 }
 
-// Close frees the network. It waits for calls that are running; later calls fail.
-func (c *Cleaner) Close() error { return nil }
+// Close waits for the pages being worked on and frees the network. No call may follow.
+func (c *Cleaner) Close() error { return wrap("close", c.nn.Close()) }
 
 // Result is a cleaned page, encoded.
 type Result struct {
@@ -67,7 +104,43 @@ type Timings struct {
 // [Colour] finish pixels outside the removed strokes are the input's own, before encoding.
 // The error is an *[Error].
 func (c *Cleaner) Clean(ctx context.Context, data []byte, o Options) (*Result, error) {
-	return nil, wrap("clean", errors.New("not built yet"))
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	start := time.Now()
+	in, err := imagefile.Decode(data, c.limits.internal())
+	if err != nil {
+		return nil, wrap("decode", err)
+	}
+	decoded := time.Now()
+	page, err := c.clean(ctx, in.Pixels, o)
+	if err != nil {
+		return nil, err
+	}
+	in.Pixels = nil // the page is all that is needed from here on
+	cleaned := time.Now()
+	r, err := encode(page, imagefile.Choose(imagefile.Format(o.Format), in.Format, page.Image), in.Meta)
+	if err != nil {
+		return nil, wrap("encode", err)
+	}
+	r.Timings = page.Timings
+	r.Timings.Decode = decoded.Sub(start)
+	r.Timings.Encode = time.Since(cleaned)
+	r.Timings.Total = time.Since(start)
+	return r, nil
+}
+
+func encode(p *Page, f imagefile.Format, meta imagefile.Meta) (r *Result, err error) {
+	size := p.Image.Rect.Size()
+	r = &Result{Format: Format(f), Width: size.X, Height: size.Y, Removed: p.Removed}
+	if r.Data, err = imagefile.Encode(p.Image, f, meta); err != nil || p.Mask == nil {
+		return r, err
+	}
+	if r.Handwriting, err = imagefile.EncodePNG(p.Handwriting); err != nil {
+		return nil, err
+	}
+	r.Mask, err = imagefile.EncodePNG(p.Mask)
+	return r, err
 }
 
 // Page is a cleaned page as pixels.
@@ -82,7 +155,28 @@ type Page struct {
 // CleanImage removes the handwriting from pixels. Limits of dimensions apply as in Clean;
 // transparent parts are taken as white. Options.Format is ignored. The error is an *[Error].
 func (c *Cleaner) CleanImage(ctx context.Context, m image.Image, o Options) (*Page, error) {
-	return nil, wrap("clean", errors.New("not built yet"))
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	if err := c.limits.internal().CheckSize(m.Bounds().Dx(), m.Bounds().Dy()); err != nil {
+		return nil, wrap("clean", err)
+	}
+	return c.clean(ctx, imagefile.Opaque(m), o)
+}
+
+func (c *Cleaner) clean(ctx context.Context, src *image.RGBA, o Options) (*Page, error) {
+	start := time.Now()
+	p, err := c.engine.Clean(ctx, src, restore.Options{
+		Finish: restore.Finish(o.Finish), Remove: restore.Ink(o.Remove), Layers: o.Layers,
+		KeepOrientation: o.KeepOrientation, KeepDistortion: o.KeepDistortion,
+	})
+	if err != nil {
+		return nil, wrap("clean", err)
+	}
+	return &Page{
+		Image: p.Image, Removed: p.Removed, Handwriting: p.Handwriting, Mask: p.Mask,
+		Timings: Timings{Segment: p.Segment, Erase: p.Erase, Finish: p.Finish, Total: time.Since(start)},
+	}, nil
 }
 
 // Info is what a picture's header says.
@@ -95,12 +189,17 @@ type Info struct {
 // Inspect reads the header of an encoded picture, checks it against the limits and decodes no
 // pixel. The error is an *[Error]: ErrTooLarge, ErrDimensions, ErrFormat or ErrBroken.
 func Inspect(data []byte, l Limits) (Info, error) {
-	return Info{}, wrap("inspect", errors.New("not built yet"))
+	h, err := imagefile.Inspect(data, l.internal())
+	if err != nil {
+		return Info{}, wrap("inspect", err)
+	}
+	return Info{Format: Format(h.Format), Width: h.Width, Height: h.Height, Orientation: h.Orientation}, nil
 }
 
 // Probe runs one tile through the network: nil says that pages can be cleaned.
 func (c *Cleaner) Probe(ctx context.Context) error {
-	return wrap("probe", errors.New("not built yet"))
+	in, out := make([]float32, 3*nn.Tile*nn.Tile), make([]float32, nn.Classes*nn.Tile*nn.Tile)
+	return wrap("probe", c.nn.Run(ctx, in, out))
 }
 
 // Description says what a Cleaner is made of.
@@ -114,4 +213,4 @@ type Description struct {
 }
 
 // Describe tells the library, the model and the device in use.
-func (c *Cleaner) Describe() Description { return Description{} }
+func (c *Cleaner) Describe() Description { return c.about }

@@ -11,7 +11,7 @@ var ErrDevice = errors.New("the inference device is not usable")
 
 // Tile is the side of the square tiles, in pixels. One shape for all keeps the library's memory
 // flat whatever sizes of pages it sees.
-const Tile = 512
+const Tile = 672
 
 // Classes is the number of classes a [Runner] tells apart, in this order.
 const (

@@ -1,7 +1,17 @@
 // Package restore takes the handwriting off a page.
+//
+// A page goes one way through the stages: orient, flatten, segment, erase, finish. Each is a
+// function of the page and its options.
 package restore
 
-import "errors"
+import (
+	"context"
+	"errors"
+	"image"
+	"time"
+
+	"unink/internal/nn"
+)
 
 // ErrNoContent says that the page is blank.
 var ErrNoContent = errors.New("nothing recognised: the picture is blank")
@@ -26,3 +36,58 @@ const (
 	Green
 	Pencil
 )
+
+// Options say what is done to a page.
+type Options struct {
+	Finish          Finish
+	Remove          Ink
+	Layers          bool
+	KeepOrientation bool
+	KeepDistortion  bool
+}
+
+// Engine is what the stages work with.
+type Engine struct {
+	Runner  nn.Runner
+	Em      float64 // of body text, in pixels, that the network wants
+	Threads int     // goroutines for one page
+}
+
+// Page is a cleaned page.
+type Page struct {
+	Image       *image.RGBA
+	Removed     float64      // share of the pixels, 0 to 1
+	Handwriting *image.NRGBA // with Layers
+	Mask        *image.Gray  // with Layers: 255 where something was removed
+	Segment     time.Duration
+	Erase       time.Duration
+	Finish      time.Duration
+}
+
+// Clean takes the handwriting off an opaque picture with its origin at 0,0, which it leaves as
+// it is. It stops between tiles and stages when the context ends.
+func (e *Engine) Clean(ctx context.Context, src *image.RGBA, o Options) (*Page, error) {
+	start := time.Now()
+	// Orientation and distortion belong here, before anything is looked for.
+	m := working(src, printSize(src, e.Threads), e.Em, e.Threads)
+	s, err := segment(ctx, e.Runner, m)
+	if err != nil {
+		return nil, err
+	}
+	c := project(src, s, m, e.Threads)
+	p := &Page{Segment: time.Since(start)}
+
+	start = time.Now()
+	p.Image = c.erase()
+	p.Removed = c.removed()
+	p.Erase = time.Since(start)
+	return p, ctx.Err()
+}
+
+func (c *canvas) removed() float64 {
+	n := 0
+	for _, v := range c.flags {
+		n += int(v & isHand)
+	}
+	return float64(n) / float64(len(c.flags))
+}

@@ -1,0 +1,114 @@
+package raster
+
+// Grid is a coarse plane over a picture: one value for each Cell × Cell pixels.
+type Grid struct {
+	W, H, Cell int
+	V          []float32
+	pw, ph     int // the picture it was made for
+}
+
+// NewGrid covers w × h pixels with cells.
+func NewGrid(w, h, cell int) *Grid {
+	g := &Grid{W: (w + cell - 1) / cell, H: (h + cell - 1) / cell, Cell: cell, pw: w, ph: h}
+	g.V = make([]float32, g.W*g.H)
+	return g
+}
+
+// Sampler interpolates a grid bilinearly for a picture of any size that shows the same scene.
+type Sampler struct {
+	g    *Grid
+	at   []int32   // column before each pixel
+	frac []float32 // and the way to the next
+	rows float32   // grid rows per picture row
+}
+
+// Sample prepares for a picture of w × h pixels.
+func (g *Grid) Sample(w, h int) *Sampler {
+	s := &Sampler{g: g, at: make([]int32, w), frac: make([]float32, w)}
+	step := float32(g.pw) / float32(w*g.Cell)
+	for x := range s.at {
+		s.at[x], s.frac[x] = locate((float32(x)+0.5)*step-0.5, g.W)
+	}
+	s.rows = float32(g.ph) / float32(h*g.Cell)
+	return s
+}
+
+// Row writes the values along pixel row y, using line (at least Grid.W long) as scratch.
+func (s *Sampler) Row(dst, line []float32, y int) {
+	g := s.g
+	at, f := locate((float32(y)+0.5)*s.rows-0.5, g.H)
+	a, b := g.V[int(at)*g.W:][:g.W], g.V[min(int(at)+1, g.H-1)*g.W:][:g.W]
+	line = line[:g.W]
+	for i := range line {
+		line[i] = a[i] + f*(b[i]-a[i])
+	}
+	last := int32(g.W - 1)
+	for x := range dst {
+		at := s.at[x]
+		v := line[at]
+		dst[x] = v + s.frac[x]*(line[min(at+1, last)]-v)
+	}
+}
+
+// locate splits a grid position into the cell at or before it and the way to the next.
+func locate(p float32, n int) (at int32, f float32) {
+	switch {
+	case p <= 0:
+		return 0, 0
+	case int(p) >= n-1:
+		return int32(n - 1), 0
+	}
+	at = int32(p)
+	return at, p - float32(at)
+}
+
+// PaperGrid estimates a plane's paper: for each cell the given quantile of the brightness over
+// the 3 × 3 cells around it. Ink covers a minor part of any such window, so a high quantile is
+// paper, whatever its light and colour.
+func PaperGrid(pix []uint8, w, h, cell int, quantile float64, workers int) *Grid {
+	g := NewGrid(w, h, cell)
+	hist := make([][64]uint16, len(g.V)) // brightness in steps of 4
+	Rows(g.H, workers, func(a, b int) {
+		for cy := a; cy < b; cy++ {
+			for y := cy * cell; y < min((cy+1)*cell, h); y++ {
+				row := pix[y*w:][:w]
+				for cx := range g.W {
+					bins := &hist[cy*g.W+cx]
+					for _, v := range row[cx*cell : min((cx+1)*cell, w)] {
+						bins[v>>2]++
+					}
+				}
+			}
+		}
+	})
+	Rows(g.H, workers, func(a, b int) {
+		for cy := a; cy < b; cy++ {
+			for cx := range g.W {
+				g.V[cy*g.W+cx] = windowQuantile(hist, g, cx, cy, quantile)
+			}
+		}
+	})
+	return g
+}
+
+func windowQuantile(hist [][64]uint16, g *Grid, cx, cy int, quantile float64) float32 {
+	var sum [64]uint32
+	total := uint32(0)
+	for y := max(cy-1, 0); y <= min(cy+1, g.H-1); y++ {
+		for x := max(cx-1, 0); x <= min(cx+1, g.W-1); x++ {
+			for i, n := range hist[y*g.W+x] {
+				sum[i] += uint32(n)
+				total += uint32(n)
+			}
+		}
+	}
+	want := float32(quantile) * float32(total)
+	seen := float32(0)
+	for i, n := range sum {
+		if n > 0 && seen+float32(n) >= want {
+			return 4 * (float32(i) + (want-seen)/float32(n))
+		}
+		seen += float32(n)
+	}
+	return 255
+}

@@ -1,0 +1,134 @@
+package raster
+
+import "image"
+
+// RGB is a picture of three planes.
+type RGB struct {
+	W, H int
+	Pix  [3][]uint8
+}
+
+// NewRGB makes a black picture.
+func NewRGB(w, h int) *RGB {
+	m := &RGB{W: w, H: h}
+	buf := make([]uint8, 3*w*h)
+	for c := range m.Pix {
+		m.Pix[c] = buf[c*w*h : (c+1)*w*h : (c+1)*w*h]
+	}
+	return m
+}
+
+// span is the source pixels that make one target pixel, in one direction.
+type span struct {
+	from   int
+	weight []int32 // sums to 1<<12
+}
+
+const weightBits = 12
+
+// spans works out the weights that bring n samples to m: each target averages the area it covers
+// and, when enlarging, blends the two nearest (a triangle filter in both cases).
+func spans(n, m int) []span {
+	scale := float64(n) / float64(m)
+	radius := max(scale, 1)
+	if scale > 1 { // reducing: the pixel's own area, softened to the box's width
+		radius = scale/2 + 0.5
+	}
+	out := make([]span, m)
+	for i := range out {
+		centre := (float64(i)+0.5)*scale - 0.5
+		from := max(0, int(centre-radius+1))
+		to := min(n-1, int(centre+radius))
+		w := make([]float64, 0, to-from+1)
+		sum := 0.0
+		for j := from; j <= to; j++ {
+			v := radius - abs(float64(j)-centre)
+			if scale > 1 {
+				v = min(v, 1) // flat inside, linear at the rim: area coverage
+			}
+			v = max(v, 0)
+			w = append(w, v)
+			sum += v
+		}
+		out[i] = span{from, quantise(w, sum)}
+	}
+	return out
+}
+
+// quantise scales weights to integers that sum to exactly 1<<weightBits.
+func quantise(w []float64, sum float64) []int32 {
+	q := make([]int32, len(w))
+	left, best := int32(1<<weightBits), 0
+	for i, v := range w {
+		q[i] = int32(v / sum * (1 << weightBits))
+		left -= q[i]
+		if v > w[best] {
+			best = i
+		}
+	}
+	q[best] += left
+	return q
+}
+
+func abs(v float64) float64 {
+	if v < 0 {
+		return -v
+	}
+	return v
+}
+
+// Resize brings an opaque picture to w × h: area averaging when reducing, bilinear when enlarging.
+func Resize(src *image.RGBA, w, h, workers int) *RGB {
+	dst := NewRGB(w, h)
+	sw, sh := src.Rect.Dx(), src.Rect.Dy()
+	xs, ys := spans(sw, w), spans(sh, h)
+	Rows(h, workers, func(y0, y1 int) {
+		line := make([]int32, 3*sw) // source rows of one target row, summed
+		for y := y0; y < y1; y++ {
+			sumRows(line, src, ys[y])
+			for c := range dst.Pix {
+				shrinkRow(dst.Pix[c][y*w:][:w], line[c*sw:][:sw], xs)
+			}
+		}
+	})
+	return dst
+}
+
+// sumRows adds the rows of a span, weighted, into three planes of 8.12 fixed point.
+func sumRows(line []int32, src *image.RGBA, s span) {
+	w := src.Rect.Dx()
+	r, g, b := line[:w], line[w:2*w], line[2*w:3*w]
+	clear(line)
+	for i, k := range s.weight {
+		row := src.Pix[(s.from+i)*src.Stride:][:4*w]
+		for x := range r {
+			p := row[4*x : 4*x+4 : 4*x+4]
+			r[x] += int32(p[0]) * k
+			g[x] += int32(p[1]) * k
+			b[x] += int32(p[2]) * k
+		}
+	}
+}
+
+func shrinkRow(dst []uint8, line []int32, xs []span) {
+	const round = 1 << (weightBits - 1)
+	for x := range dst {
+		s := xs[x]
+		from := line[s.from:][:len(s.weight)]
+		sum := int64(0)
+		for i, k := range s.weight {
+			sum += int64(from[i]) * int64(k)
+		}
+		dst[x] = uint8((sum + round<<weightBits) >> (2 * weightBits))
+	}
+}
+
+// Grey is the luminance of a picture (BT.601).
+func (m *RGB) Grey() []uint8 {
+	out := make([]uint8, m.W*m.H)
+	r, g, b := m.Pix[0], m.Pix[1], m.Pix[2]
+	for i := range out {
+		out[i] = uint8((77*uint32(r[i]) + 150*uint32(g[i]) + 29*uint32(b[i]) + 128) >> 8)
+	}
+	return out
+}
