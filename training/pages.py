@@ -29,7 +29,9 @@ import cv2
 import fitz
 import numpy as np
 
-DATA = pathlib.Path(os.environ.get("UNINK_DATA", pathlib.Path(__file__).parent / "data"))
+from training.paths import data_root
+
+DATA = data_root()
 BODY_EM = 32  # pixels: the size that body text is rendered at
 LONGEST = 3200  # pixels: no side of a page is longer
 SMALLEST_EM = 12  # pixels: below this, print is too small to tell from writing
@@ -365,7 +367,7 @@ def main():
     elif args.kind == "documents":
         print(render_documents(args.count, args.seed), "pages stored")
     else:
-        from training.layouts import press
+        from training.layouts import press  # press needs this module whole
 
         print(press.render(args.count, args.seed), "pages stored")
 

@@ -4,6 +4,7 @@
 #
 #   training/sources.sh            everything
 #   training/sources.sh fonts      one part: fonts, docs, texts, print-fonts or pictures
+#   training/sources.sh few        some 40 MB of each but docs: enough to try the layouts
 set -eu
 data=${UNINK_DATA:-$(dirname "$0")/data}
 mkdir -p "$data"
@@ -89,9 +90,19 @@ fetch_print_fonts() {
 	rm -rf print-fonts/*.part
 }
 
+fetch_few() {
+	for package in dejavu-core liberation2 ebgaramond lato courier-prime lobster inconsolata \
+		cmu wqy-microhei gfs-didot hosny-amiri; do
+		unpack fonts "fonts-$package" '*.ttf' '*.otf'
+	done
+	for package in gedit-common tuxpaint-data; do unpack texts $package '*.mo'; done
+	unpack pictures tango-icon-theme '*.svg'
+}
+
 case ${1:-all} in
+few) fetch_few ;;
 all) fetch_fonts && fetch_docs && fetch_texts && fetch_print_fonts && fetch_pictures ;;
 fonts | docs | texts | pictures) "fetch_$1" ;;
 print-fonts) fetch_print_fonts ;;
-*) echo "sources.sh: no part named $1; parts are fonts, docs, texts, print-fonts, pictures" >&2 && exit 2 ;;
+*) echo "sources.sh: no part named $1; parts are few, fonts, docs, texts, print-fonts, pictures" >&2 && exit 2 ;;
 esac

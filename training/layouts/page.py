@@ -106,7 +106,7 @@ class Page:
 
     def want(self, kind="words"):
         """Return what is written here, in the page's script most of the time."""
-        own = text.WANTS.get(self.lang)
+        own = self.rng.choice(("kana", "cjk")) if self.lang == "ja" else text.WANTS.get(self.lang)
         return own if own and kind in ("word", "words") and self.rng.random() < 0.8 else kind
 
     def slot(self, kind, want, inner="", style="", css=""):

@@ -57,15 +57,17 @@ document.fonts.ready.then(() => {
 
 
 def choose(rng):
-    """Return a random page: its family, variant and language."""
+    """Return a random page: its family, variant and language, faces for it being there."""
     names = sorted(layouts.FAMILIES)
-    name = rng.choices(names, [layouts.FAMILIES[name][1] for name in names])[0]
-    variant = rng.randrange(VARIANTS)
-    split = pages.split_of(f"layout:{name}-{variant}")
-    allowed = layouts.FAMILIES[name][2] or text.LANGUAGES
-    langs = [lang for lang in allowed if fonts.pool(split, lang, "text")]
-    weights = [text.LANGUAGES[lang] for lang in langs]
-    return name, variant, rng.choices(langs, weights)[0]
+    weights = [layouts.FAMILIES[name][1] for name in names]
+    for _ in range(100):
+        name, variant = rng.choices(names, weights)[0], rng.randrange(VARIANTS)
+        split = pages.split_of(f"layout:{name}-{variant}")
+        allowed = layouts.FAMILIES[name][2] or text.LANGUAGES
+        langs = [lang for lang in allowed if fonts.pool(split, lang, "text")]
+        if langs:
+            return name, variant, rng.choices(langs, [text.LANGUAGES[lang] for lang in langs])[0]
+    raise RuntimeError(f"no fonts to print with under {pages.DATA}; run training/sources.sh first")
 
 
 def compose(seed, index):
