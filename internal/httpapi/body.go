@@ -1,0 +1,115 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+
+	"unink"
+)
+
+// cleanupBody is the body of the developer entry point.
+type cleanupBody struct {
+	mediaID string
+	options unink.Options
+}
+
+// parseCleanup reads a body in the order of the contract: JSON, parameters, image.
+func parseCleanup(body []byte) (input, error) {
+	if len(bytes.TrimSpace(body)) == 0 {
+		return input{}, fail(badRequest, "the body is empty; send a JSON object")
+	}
+	if !json.Valid(body) {
+		return input{}, fail(badRequest, "the body is not one JSON value")
+	}
+	b, err := parseKeys(json.NewDecoder(bytes.NewReader(body)))
+	if err != nil {
+		return input{}, err
+	}
+	image, err := decodeMedia(b.mediaID)
+	return input{image: image, options: b.options, maxSide: maxDeveloperSide}, err
+}
+
+// parseKeys walks the object key by key: encoding/json alone would take keys in any case, twice,
+// and null for anything.
+func parseKeys(dec *json.Decoder) (*cleanupBody, error) {
+	if start, err := dec.Token(); err != nil || start != json.Delim('{') {
+		return nil, fail(badParameter, "the body must be a JSON object")
+	}
+	b := &cleanupBody{}
+	seen := map[string]bool{}
+	for dec.More() {
+		token, err := dec.Token()
+		if err != nil {
+			return nil, &failure{badRequest, "the body is not one JSON value", 0, err}
+		}
+		key, _ := token.(string)
+		set, known := cleanupKeys[key]
+		switch {
+		case !known:
+			return nil, fail(badParameter, "the key %.64q is not known", key)
+		case seen[key]:
+			return nil, fail(badParameter, "the key %s is given twice", key)
+		}
+		seen[key] = true
+		if err := set(b, key, dec); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// cleanupKeys says how each key is read.
+var cleanupKeys = map[string]func(b *cleanupBody, key string, dec *json.Decoder) error{
+	"media_id":        into("a string", func(b *cleanupBody, v string) error { b.mediaID = v; return nil }),
+	"keep_distortion": into("true or false", func(b *cleanupBody, v bool) error { b.options.KeepDistortion = v; return nil }),
+	"keep_ori":        into("true or false", func(b *cleanupBody, v bool) error { b.options.KeepOrientation = v; return nil }),
+	"return_layers":   into("true or false", func(b *cleanupBody, v bool) error { b.options.Layers = v; return nil }),
+	"preserve_color": into("true or false", func(b *cleanupBody, v bool) error {
+		if v {
+			b.options.Finish = unink.Colour
+		}
+		return nil
+	}),
+	"output_format": into("a string", func(b *cleanupBody, v string) (err error) {
+		b.options.Format, err = unink.ParseFormat(v)
+		return err
+	}),
+	"remove": into("a list of strings", func(b *cleanupBody, v []string) (err error) {
+		b.options.Remove, err = unink.ParseInk(v...)
+		return err
+	}),
+}
+
+// into reads a value of type T, which null is not, and hands it to set.
+func into[T any](want string, set func(*cleanupBody, T) error) func(*cleanupBody, string, *json.Decoder) error {
+	return func(b *cleanupBody, key string, dec *json.Decoder) error {
+		var v *T
+		if err := dec.Decode(&v); err != nil || v == nil {
+			return &failure{badParameter, key + " must be " + want, 0, err}
+		}
+		return set(b, *v)
+	}
+}
+
+// decodeMedia decodes standard Base64, padded or not.
+func decodeMedia(s string) ([]byte, error) {
+	switch {
+	case s == "":
+		return nil, fail(noImage, "media_id is missing or empty; send the image in Base64")
+	case strings.HasPrefix(s, "data:"):
+		return nil, fail(badParameter, "media_id must be the Base64 alone, without the prefix data:image/...;base64,")
+	case strings.ContainsAny(s, "\r\n"): // which encoding/base64 would pass over
+		return nil, fail(unknownFormat, "media_id must be Base64 in one line, without white space")
+	}
+	encoding := base64.RawStdEncoding
+	if strings.HasSuffix(s, "=") {
+		encoding = base64.StdEncoding
+	}
+	image, err := encoding.DecodeString(s)
+	if err != nil {
+		return nil, &failure{unknownFormat, "media_id is not standard Base64 (A-Z, a-z, 0-9, + and /)", 0, err}
+	}
+	return image, nil
+}

@@ -1,0 +1,116 @@
+package httpapi
+
+import (
+	"io"
+	"mime/multipart"
+	"regexp"
+
+	"unink"
+)
+
+const (
+	formSlack     = 64 << 10 // bytes of a form besides its image
+	maxFieldBytes = 4 << 10  // bot-check tokens are the longest: up to 2 KiB
+)
+
+var slugForm = regexp.MustCompile(`^[a-z0-9/-]{0,64}$`)
+
+// uploadForm is the form of the web entry point.
+type uploadForm struct {
+	image         []byte
+	userID        string
+	preserveColor bool
+	bulk, pdf     bool
+	pageSlug      string
+	format        unink.Format
+}
+
+// parseUpload reads a form part by part, each bounded. Unknown fields are passed over.
+func parseUpload(parts *multipart.Reader) (*uploadForm, error) {
+	form := &uploadForm{}
+	seen := map[string]bool{}
+	for {
+		part, err := parts.NextPart()
+		if err == io.EOF { // a form cut short gives one that wraps it
+			break
+		}
+		if err != nil {
+			return nil, partError(err)
+		}
+		name := part.FormName()
+		set, known := formFields[name]
+		if !known {
+			continue
+		}
+		if seen[name] {
+			return nil, fail(badParameter, "the field %s is given more than once; send one image and one value per request", name)
+		}
+		seen[name] = true
+		if err := set(form, name, part); err != nil {
+			return nil, partError(err)
+		}
+	}
+	if len(form.image) == 0 {
+		return nil, fail(noImage, "the form has no image; send the file in the field image")
+	}
+	return form, nil
+}
+
+// formFields says how each known field is read.
+var formFields = map[string]func(f *uploadForm, name string, r io.Reader) error{
+	"image": func(f *uploadForm, _ string, r io.Reader) (err error) {
+		f.image, err = readAtMost(r, maxImageBytes, fail(fileTooLarge, "the image is larger than 5 MB; scale it down or save it as JPEG"))
+		return err
+	},
+	"userId":           text(func(f *uploadForm, _, v string) error { f.userID = v; return nil }),
+	"deviceId":         text(func(*uploadForm, string, string) error { return nil }),
+	"cfTurnstileToken": text(func(*uploadForm, string, string) error { return nil }),
+	"preserveColor":    flag(func(f *uploadForm) *bool { return &f.preserveColor }),
+	"isBulkProcessing": flag(func(f *uploadForm) *bool { return &f.bulk }),
+	"isPdfProcessing":  flag(func(f *uploadForm) *bool { return &f.pdf }),
+	"pageSlug": text(func(f *uploadForm, name, v string) error {
+		if !slugForm.MatchString(v) {
+			return fail(badParameter, "%s may have at most 64 of a-z, 0-9, - and /", name)
+		}
+		f.pageSlug = v
+		return nil
+	}),
+	"output_format": text(func(f *uploadForm, _, v string) (err error) {
+		f.format, err = unink.ParseFormat(v)
+		return err
+	}),
+}
+
+func text(set func(f *uploadForm, name, value string) error) func(*uploadForm, string, io.Reader) error {
+	return func(f *uploadForm, name string, r io.Reader) error {
+		b, err := readAtMost(r, maxFieldBytes, fail(badParameter, "the field %s is longer than %d bytes", name, maxFieldBytes))
+		if err != nil {
+			return err
+		}
+		return set(f, name, string(b))
+	}
+}
+
+func flag(of func(*uploadForm) *bool) func(*uploadForm, string, io.Reader) error {
+	return text(func(f *uploadForm, name, v string) (err error) {
+		*of(f), err = parseFlag(name, v)
+		return err
+	})
+}
+
+// readAtMost reads r to its end; more than limit bytes are tooMuch.
+func readAtMost(r io.Reader, limit int, tooMuch *failure) ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(r, int64(limit)+1))
+	if err == nil && len(b) > limit {
+		return nil, tooMuch
+	}
+	return b, err
+}
+
+// partError takes what asFailure does not know for a form that is broken.
+func partError(err error) error {
+	if f := asFailure(err); f.kind != unexpected {
+		return f
+	}
+	return &failure{badRequest, "the multipart form is broken", 0, err}
+}

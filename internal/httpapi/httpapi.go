@@ -1,0 +1,180 @@
+// Package httpapi is the HTTP service: the web entry point, the developer entry point and the
+// pages that operate them.
+//
+// A request's way: method and path, who is asking, limits, body (bounded), image header, gate,
+// clean, answer. A worker is held only while a page is worked on, never while a client sends or
+// receives. Handlers return a value or an error; one place per entry point writes it.
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"regexp"
+	"time"
+
+	"unink"
+	"unink/internal/gate"
+)
+
+// Limits of an uploaded image that both entry points share.
+const (
+	maxImageBytes  = unink.DefaultMaxBytes
+	maxImagePixels = unink.DefaultMaxPixels
+	minImageSide   = unink.DefaultMinSide
+)
+
+// Cleaner removes handwriting; [*unink.Cleaner] is one.
+type Cleaner interface {
+	Clean(ctx context.Context, image []byte, o unink.Options) (*unink.Result, error)
+	Probe(ctx context.Context) error
+}
+
+// Config configures a [Server].
+type Config struct {
+	Gate           gate.Config   // pages worked on at once, and pages that wait
+	MaxRequests    int           // requests held at once, those still uploading included
+	Deadline       time.Duration // for one page, waiting included
+	UploadTimeout  time.Duration // for one request's body
+	DrainTimeout   time.Duration // for requests under way when the service stops
+	DeveloperToken string        // what the developer entry point accepts
+	Version        string        // of the program, for the metrics
+}
+
+// DefaultConfig returns a configuration that lacks only the developer token.
+func DefaultConfig() Config {
+	return Config{
+		Gate:          gate.Config{Workers: 1, Queue: 16},
+		MaxRequests:   64,
+		Deadline:      30 * time.Second,
+		UploadTimeout: 20 * time.Second,
+		DrainTimeout:  30 * time.Second,
+	}
+}
+
+// tokenForm is a bearer token as RFC 6750 has it, long enough not to be guessed.
+var tokenForm = regexp.MustCompile(`^[A-Za-z0-9._~+/-]{16,256}=*$`)
+
+// Validate says which field is out of range.
+func (c Config) Validate() error {
+	switch {
+	case c.MaxRequests < c.Gate.Workers+c.Gate.Queue:
+		return fmt.Errorf("max requests must be at least workers plus queue (%d), not %d", c.Gate.Workers+c.Gate.Queue, c.MaxRequests)
+	case c.Deadline <= 0, c.UploadTimeout <= 0, c.DrainTimeout <= 0:
+		return errors.New("the deadline, the upload time-out and the drain time-out must be positive, such as 30s")
+	case !tokenForm.MatchString(c.DeveloperToken):
+		return errors.New("the developer token must have 16 to 256 letters, digits or any of ._~+/-")
+	}
+	return c.Gate.Validate()
+}
+
+// Server answers both entry points.
+type Server struct {
+	cfg     Config
+	cleaner Cleaner
+	log     *slog.Logger
+	work    *gate.Gate // pages
+	inside  *gate.Gate // requests; bounds the memory that uploads take
+	ready   *readiness
+	metrics *metrics
+	handler http.Handler
+}
+
+// New makes a server. It serves nothing until [Server.Serve].
+func New(c Cleaner, cfg Config, log *slog.Logger) (*Server, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	work, err := gate.New(cfg.Gate)
+	if err != nil {
+		return nil, err
+	}
+	inside, err := gate.New(gate.Config{Workers: cfg.MaxRequests})
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{cfg: cfg, cleaner: c, log: log, work: work, inside: inside, ready: &readiness{probe: c.Probe}}
+	s.metrics = newMetrics(cfg.Version, work)
+	s.handler = s.observe(s.routes())
+	return s, nil
+}
+
+// Handler answers the public address.
+func (s *Server) Handler() http.Handler { return s.handler }
+
+func (s *Server) routes() *http.ServeMux {
+	mux := http.NewServeMux()
+	mux.Handle("POST /api/process-image", s.endpoint(s.processImage, writeWebFailure))
+	mux.Handle("/api/process-image", postOnly(writeWebFailure))
+	mux.Handle("POST /cleanup", s.endpoint(s.cleanup, writeDeveloperFailure))
+	mux.Handle("/cleanup", postOnly(writeDeveloperFailure))
+	mux.HandleFunc("GET /healthz", s.healthz)
+	mux.HandleFunc("GET /readyz", s.readyz)
+	mux.HandleFunc("GET /openapi.json", serveOpenAPI)
+	mux.Handle("GET /{$}", page("index.html"))
+	mux.Handle("GET /page.js", page("page.js"))
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		writeWebFailure(w, r, fail(notFound, "there is nothing at this address; see /openapi.json"))
+	})
+	return mux
+}
+
+// clean waits for a worker, cleans the picture and checks the result.
+func (s *Server) clean(ctx context.Context, in input) (*unink.Result, error) {
+	info, err := inspect(in.image, in.maxSide)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.Deadline)
+	defer cancel()
+	var res *unink.Result
+	arrived := time.Now()
+	err = s.work.Do(ctx, func() (err error) {
+		s.metrics.wait.Observe(time.Since(arrived).Seconds())
+		res, err = s.cleaner.Clean(ctx, in.image, in.options)
+		return err
+	})
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, err
+	}
+	s.ready.proven()
+	s.metrics.page(res.Timings)
+	return res, checkResult(res, info, in.options)
+}
+
+// input is what both entry points make of a request.
+type input struct {
+	image   []byte
+	options unink.Options
+	maxSide int // in pixels; 0 is no limit
+}
+
+// inspect checks a picture's header against the limits, before anything is decoded.
+func inspect(image []byte, maxSide int) (unink.Info, error) {
+	info, err := unink.Inspect(image, unink.Limits{
+		MaxBytes: maxImageBytes, MaxPixels: maxImagePixels, MaxSide: maxSide, MinSide: -1,
+	})
+	if err == nil && min(info.Width, info.Height) < minImageSide {
+		return info, fail(tooSmall, "the image has %d×%d pixels; each side needs at least %d", info.Width, info.Height, minImageSide)
+	}
+	return info, err
+}
+
+// checkResult withholds a result that cannot be right.
+func checkResult(res *unink.Result, in unink.Info, o unink.Options) error {
+	out, err := unink.Inspect(res.Data, unink.Limits{MaxBytes: -1, MaxPixels: -1, MinSide: -1})
+	switch {
+	case err != nil:
+		return &failure{badResult, "the result failed its check and was withheld", 0, err}
+	case out.Width != res.Width || out.Height != res.Height,
+		o.KeepOrientation && o.KeepDistortion && (out.Width != in.Width || out.Height != in.Height),
+		o.Layers && (len(res.Handwriting) == 0 || len(res.Mask) == 0):
+		return fail(badResult, "the result failed its check and was withheld")
+	}
+	return nil
+}

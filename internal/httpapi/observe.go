@@ -1,0 +1,104 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"time"
+)
+
+// call is what the log says of one request. Images, tokens, identities and whole addresses are
+// never part of it.
+type call struct {
+	id      string
+	failure *failure
+	notes   []any // alternating keys and values
+}
+
+func (c *call) note(keysAndValues ...any) { c.notes = append(c.notes, keysAndValues...) }
+
+type callKey struct{}
+
+// callOf returns the call that a request belongs to; observe put it there.
+func callOf(r *http.Request) *call { return r.Context().Value(callKey{}).(*call) }
+
+// statusClientGone is logged, and only logged, for a request whose client did not wait.
+const statusClientGone = 499
+
+// observe gives every request its id, and writes its line of the log and its metrics.
+func (s *Server) observe(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		start := time.Now()
+		c := &call{id: rand.Text()}
+		h := w.Header()
+		h.Set("X-Request-Id", c.id)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Cache-Control", "no-store")
+		rec := &recorder{ResponseWriter: w, status: http.StatusOK}
+		r = r.WithContext(context.WithValue(r.Context(), callKey{}, c))
+		next.ServeHTTP(rec, r)
+		if c.failure != nil && c.failure.kind == gone {
+			rec.status = statusClientGone
+		}
+		took := time.Since(start)
+		s.metrics.request(r.Pattern, rec.status, took)
+		s.logCall(r, c, rec, took)
+	})
+}
+
+func (s *Server) logCall(r *http.Request, c *call, rec *recorder, took time.Duration) {
+	level := slog.LevelInfo
+	args := []any{
+		"request_id", c.id, "method", r.Method, "route", r.Pattern, "status", rec.status,
+		"bytes_in", r.ContentLength, "bytes_out", rec.bytes, "ms", took.Milliseconds(), "from", network(r.RemoteAddr),
+	}
+	if f := c.failure; f != nil {
+		args = append(args, "failure", f.message)
+		if rec.status == http.StatusInternalServerError {
+			level = slog.LevelError
+			args = append(args, "cause", f.cause)
+		}
+	}
+	s.log.Log(r.Context(), level, "request", append(args, c.notes...)...)
+}
+
+// network is the part of an address that names no single household: /24 or /48.
+func network(remote string) string {
+	addr, err := netip.ParseAddrPort(remote)
+	if err != nil {
+		return ""
+	}
+	bits := 24
+	ip := addr.Addr().Unmap()
+	if ip.Is6() {
+		bits = 48
+	}
+	prefix, err := ip.WithZone("").Prefix(bits)
+	if err != nil {
+		return ""
+	}
+	return prefix.String()
+}
+
+// recorder remembers what was answered.
+type recorder struct {
+	http.ResponseWriter
+	status int
+	bytes  int
+}
+
+func (r *recorder) WriteHeader(status int) {
+	r.status = status
+	r.ResponseWriter.WriteHeader(status)
+}
+
+func (r *recorder) Write(b []byte) (int, error) {
+	n, err := r.ResponseWriter.Write(b)
+	r.bytes += n
+	return n, err
+}
+
+// Unwrap lets [http.ResponseController] reach the connection.
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
