@@ -457,10 +457,11 @@ def clip_art(rng, size="height:5em"):
 
 @functools.cache
 def photographs():
+    """Return the paths of photographs, and of coloured maps to half their number."""
     root = pages.DATA / "pictures"
-    found = [*root.glob("*backgrounds/**/*.jpg"), *root.glob("ukui*/**/*.jpg"),
-             *root.glob("*backgrounds/**/*.png"), *root.glob("kgeography-data/**/*.png")]
-    return sorted(str(p) for p in found if p.stat().st_size > 4000)
+    found = sorted(str(p) for kind in ("jpg", "png") for p in root.glob(f"*/**/backgrounds/**/*.{kind}"))
+    coloured = sorted(str(p) for p in root.glob("kgeography-data/**/*.png") if p.stat().st_size > 4000)
+    return found + coloured[:: max(1, 2 * len(coloured) // max(1, len(found)))]
 
 
 @functools.lru_cache(maxsize=8)
