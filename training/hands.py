@@ -17,16 +17,15 @@ from dataclasses import dataclass, field
 
 import cv2
 import numpy as np
-from fontTools.ttLib import TTCollection, TTFont
+from fontTools.ttLib import TTFont
 from PIL import Image, ImageDraw, ImageFont
 from scipy.ndimage import gaussian_filter1d
 from skimage.morphology import skeletonize
 
 from training import texts
 
-DATA = pathlib.Path(os.environ.get("UNINK_DATA", pathlib.Path(__file__).parent / "data"))
 VAL_SHARE = 15  # per cent of fonts, writers and lifted pages held out
-CACHE_VERSION = 1
+CACHE_VERSION = 3
 
 # Handwriting-like fonts among Debian's, by package: files that match these.
 DEBIAN_HANDS = {
@@ -35,9 +34,11 @@ DEBIAN_HANDS = {
     "fonts-navilu": "*.ttf", "fonts-aoyagi-kouzan-t": "*.ttf", "fonts-aoyagi-soseki": "*.ttf",
     "fonts-kouzan-mouhitsu": "kouzan-mouhitsu-gyosho.ttf", "fonts-ecolier-court": "*.ttf", "fonts-yusei-magic": "*.ttf",
     "fonts-tomsontalks": "*.ttf", "fonts-yozvox-yozfont": "*YozFontF.ttf", "fonts-tlwg-purisa-ttf": "Purisa.ttf",
-    "fonts-smc-karumbi": "*.ttf", "fonts-smc-chilanka": "*.otf", "fonts-dustin": "Domestic_Manners.ttf",
+    "fonts-smc-karumbi": "*.ttf", "fonts-dustin": "Domestic_Manners.ttf",
     "fonts-kristi": "*.[ot]tf",
 }
+# OpenType tags of the scripts that cannot be written without rules for joining letters.
+SHAPING = {"arabic": "arab", "devanagari": "deva", "thai": "thai", "malayalam": "mlym", "kannada": "knda"}
 RASTER_BODY = 56  # pixels: height of a small x when a glyph is reduced to its centre lines
 POINT_STEP = 4  # raster pixels between the points of a centre line
 
@@ -183,9 +184,9 @@ class FontSource:
         self.path = path
         self.name = path.parent.name if "hands" in path.parts else path.stem
         self.cache = cache / f"{path.stem}.{CACHE_VERSION}.pickle"
-        table = (TTCollection(path).fonts[0] if path.suffix == ".ttc" else TTFont(path, lazy=True)).getBestCmap()
-        self.codes = frozenset(table)
-        self.scripts = _scripts_of(self.codes)
+        font = TTFont(path, lazy=True)
+        self.codes = frozenset(font.getBestCmap())
+        self.scripts = _scripts_of(font, self.codes)
 
     def has(self, unit):
         return all(ord(c) in self.codes for c in unit)
@@ -228,15 +229,20 @@ class FontSource:
         shape = cv2.GaussianBlur(np.array(picture), (0, 0), 1.2) > 127
         move = np.array([left - 4, top - 4], np.float32)
         strokes = [(s - [*-move, 0]) / [RASTER_BODY, RASTER_BODY, 1] for s in centre_lines(shape)]
-        contours, _ = cv2.findContours(shape.astype(np.uint8), cv2.RETR_CCOMP, cv2.CHAIN_APPROX_TC89_L1)
-        outline = [(c[:, 0] + move) / RASTER_BODY for c in contours if len(c) > 2]
-        return Glyph(face.getlength(unit) / RASTER_BODY, sorted(strokes, key=lambda s: s[:, 0].min()), outline)
+        contours, _ = cv2.findContours(shape.astype(np.uint8), cv2.RETR_CCOMP, cv2.CHAIN_APPROX_NONE)
+        contours = [cv2.approxPolyDP(c, 0.6, True)[:, 0] for c in contours]
+        outline = [(c + move) / RASTER_BODY for c in contours if len(c) > 2]
+        advance = max(face.getlength(unit), right if len(unit) > 1 else 0)
+        return Glyph(advance / RASTER_BODY, sorted(strokes, key=lambda s: s[:, 0].min()), outline)
 
 
-def _scripts_of(codes):
+def _scripts_of(font, codes):
     probes = {"latin": "aegnrstAEM0", "cyrillic": "бджыф", "greek": "αβγδψ", "kana": "あのカ", "cjk": "的我学", "hangul": "가는다",
               **{script: words[0] for script, words in texts.SHAPED.items()}}
-    return frozenset(s for s, probe in probes.items() if all(ord(c) in codes for c in probe))
+    listed = font["GSUB"].table.ScriptList if "GSUB" in font else None
+    rules = {r.ScriptTag for r in listed.ScriptRecord} if listed else set()
+    joins = lambda script: script not in SHAPING or SHAPING[script] in rules
+    return frozenset(s for s, probe in probes.items() if all(ord(c) in codes for c in probe) and joins(s))
 
 
 def _pack(glyph):
@@ -297,7 +303,7 @@ class OmniglotSource:
         self.scripts = frozenset({"Latin": ["latin"], "Greek": ["greek"]}.get(alphabet, []))
 
     def has(self, unit):
-        return len(unit) == 1 and unit.isalpha()
+        return len(unit) == 1 and unit.isalpha() and ("a" <= unit.lower() <= "z" if not self.first else 0 <= ord(unit.lower()) - ord(self.first) < len(self.files))
 
     def glyph(self, unit, rng=None):
         if not self.has(unit):

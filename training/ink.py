@@ -16,12 +16,14 @@ import pathlib
 from dataclasses import dataclass, replace
 import os
 import time
+import unicodedata
 
 import cv2
 import numpy as np
 
 from training import hands, lifts, marks, pens, texts
 from training.hands import as_stroke, resample
+from training.paths import data_root
 from training.pens import coverage
 from training.texts import pick
 
@@ -30,7 +32,7 @@ __all__ = ["Inks", "Hand", "coverage", "KINDS", "MARKS"]
 WRAPPED = {"words", "sentence", "paragraph", "cjk", "kana", "hangul", "cyrillic", "greek", *texts.SHAPED}
 LAID_OUT = ("formula", "sum", "fraction", "signature")
 KINDS = (*texts.PLAIN, *LAID_OUT)
-MARKS = (*marks.STROKES, "question", "exclamation", "score")
+MARKS = (*marks.STROKES, "highlight", "question", "exclamation", "score")
 RIGHT_TO_LEFT = {"arabic", "hebrew"}
 SMALLEST_FIT = 0.6  # text is shortened rather than written smaller than this share of the height asked for
 
@@ -91,7 +93,7 @@ class Inks:
     def __init__(self, split, data=None):
         if split not in ("train", "val"):
             raise ValueError(f"split is {split!r}: use train or val")
-        data = pathlib.Path(data or hands.DATA)
+        data = pathlib.Path(data or data_root())
         ink = pathlib.Path(os.environ.get("UNINK_INK", data / "ink"))
         self.split, self.drawn = split, hands.DrawnSource()
         self.fonts = hands.font_sources(data, split)
@@ -183,15 +185,18 @@ class Inks:
             fit = min(room[0] / max(size[0], 1), room[1] / max(size[1], 1))
             if fit >= SMALLEST_FIT or not ours or len(text) < 2:
                 return shape
-            keep = max(1, int(len(text) * np.clip(fit, 0.1, 0.8)))
-            text = text[:keep].strip() or text[0]
+            pieces = text.split(" ") if " " in text else text.split("\n") if "\n" in text else text
+            if kind in texts.SHAPED and len(pieces) == len(text):
+                return shape
+            pieces = pieces[:max(1, int(len(pieces) * np.clip(fit, 0.1, 0.8)))]
+            text = pieces if isinstance(pieces, str) else (" " if " " in text else "\n").join(pieces)
 
     def _lines(self, rng, hand, text, wrap, right_to_left=False):
         block, y = Shape([], [], 0.0), 0.0
         for paragraph in text.split("\n"):
             line, x = [], 0.0
             words = [w for w in paragraph.split(" ") if w] if np.isfinite(wrap) else [paragraph]
-            if np.isfinite(wrap) and len(words) == 1 and not words[0].isascii() and len(words[0]) > 4:
+            if np.isfinite(wrap) and len(words) == 1 and len(words[0]) > 4 and words[0][0] > "\u2e80":
                 words = list(words[0])  # scripts without blanks break anywhere
             rows = []
             for word in words:
@@ -221,7 +226,8 @@ class Inks:
             if unit == " ":
                 x, before = x + hand.gap * rng.uniform(0.75, 1.4), None
                 continue
-            glyph = hand.source.glyph(unit, rng) or self.drawn.glyph(unit, rng)
+            plain = unicodedata.normalize("NFD", unit)[0]
+            glyph = hand.source.glyph(unit, rng) or self.drawn.glyph(unit, rng) or hand.source.glyph(plain, rng) or self.drawn.glyph(plain, rng)
             if glyph is None:
                 x, before = x + 0.6, None
                 continue
@@ -336,22 +342,19 @@ class Inks:
         """
         if kind not in MARKS:
             raise ValueError(f"no mark of kind {kind!r}: use one of {', '.join(MARKS)}")
-        height = height or float(np.clip(0.45 * np.sqrt(w * h), 10, 40))
+        height = height or float(np.clip(0.3 * np.sqrt(w * h), 9, 32))
         if kind in ("question", "exclamation", "score"):
             text = {"question": pick(rng, ["?", "?", "??"]), "exclamation": pick(rng, ["!", "!", "!!"])}.get(kind) or _score(rng)
             return self._written_mark(rng, pen, text, w, h, kind == "score" and rng.random() < 0.5)
         thickness = self._thickness(pen, height)
         if kind == "highlight":
             pen = pen if pen.kind == "highlighter" else pens.make_pen(rng, "highlighter")
-            thickness = h * rng.uniform(0.7, 0.95)
-        elif kind in ("crayon_area", "fill", "shade"):
-            thickness = min(thickness, 0.3 * min(w, h))
-        if kind == "crayon_area":
-            thickness = max(thickness, 0.05 * min(w, h))
+            return pen.render(rng, [], 1, [[marks.highlight(rng, w, h)] for _ in range(1 + (rng.random() < 0.15))])[0]
+        if kind in ("crayon_area", "fill", "shade"):
+            low = {"crayon_area": 0.04, "fill": 0.08, "shade": 0.01}[kind]
+            thickness = float(np.clip(thickness, low * min(w, h), max(low, 0.2) * min(w, h)))
         margin = min(thickness, min(w, h) * 0.4)
         strokes = marks.STROKES[kind](rng, max(w - margin, 2), max(h - margin, 2))
-        if kind == "highlight" and rng.random() < 0.15:
-            strokes *= 2
         return pen.render(rng, strokes, thickness)[0]
 
     def _written_mark(self, rng, pen, text, w, h, underlined):
@@ -364,7 +367,7 @@ class Inks:
                 shape.strokes.append(marks.curve(rng, [(low[0] - 0.2, y), ((low[0] + high[0]) / 2, y + rng.normal(0, 0.08)), (high[0] + 0.3, y + rng.normal(0, 0.15))], 0.0, 0.2))
         low, high = shape.bounds()
         scale = min(w / max(high[0] - low[0], 0.2), h / max(high[1] - low[1], 0.2))
-        return self._ink(rng, pen, shape.at(0, 0, scale), self._thickness(pen, scale))
+        return self._ink(rng, pen, shape.at(0, 0, scale), self._thickness(pen, min(scale, 36)))
 
     def lift(self, rng, height, max_w, max_h):
         """Real handwriting of this body height lifted off its paper, or None when none fits or none is there."""
@@ -464,7 +467,7 @@ def sheet(inks, seed, kinds, columns=5, width=360):
         for n in range(columns):
             pen = inks.pen(rng)
             if kind == "lift":
-                patch = inks.lift(rng, rng.uniform(12, 34), width - 10, 110)
+                patch = next((p for p in (inks.lift(rng, rng.uniform(12, 34), width - 10, 110) for _ in range(9)) if p is not None), None)
             elif kind in MARKS:
                 w, h = (rng.uniform(100, 300), rng.uniform(12, 30)) if kind in ("underline", "double_underline", "wavy", "strike", "highlight") else rng.uniform(30, 110, 2)
                 patch = inks.mark(rng, pen, kind, w, h)

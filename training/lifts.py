@@ -6,6 +6,7 @@ a page are kept in one cache file, so that a lifted piece is a run of words as t
 
 import functools
 import gzip
+import os
 import pickle
 from dataclasses import dataclass
 
@@ -116,7 +117,7 @@ class Lifts:
 def _load_page(path, cache):
     if not cache.exists():
         cache.parent.mkdir(parents=True, exist_ok=True)
-        temporary = cache.with_name(f"{cache.name}.{id(path)}")
+        temporary = cache.with_name(f"{cache.name}.{os.getpid()}")
         temporary.write_bytes(pickle.dumps(lift_page(cv2.cvtColor(cv2.imread(str(path)), cv2.COLOR_BGR2RGB))))
         temporary.rename(cache)
     return pickle.loads(cache.read_bytes())
@@ -140,7 +141,7 @@ def _resized(patch, scale):
 
 def recoloured(rng, patch, colour):
     """The same strokes in another ink."""
-    ink = 255 - patch.min(2).astype(np.float32)
+    ink = 255 - pens.darkest(patch).astype(np.float32)
     strong = max(np.percentile(ink[ink > 20], 90) if (ink > 20).any() else 255, 60)
     level = np.clip(ink / strong, 0, 1)[..., None] * rng.uniform(0.75, 1)
     return np.round(255 - level * (255 - np.array(colour))).astype(np.uint8)

@@ -119,8 +119,9 @@ def bracket(rng, w, h):
 def brace(rng, w, h):
     x = np.array([.95, .5, .45, .5, .05, .5, .45, .5, .95])
     y = np.array([0, .03, .2, .44, .5, .56, .8, .97, 1])
-    x = x if rng.random() < .5 else 1 - x
-    return [curve(rng, np.stack([x * w + rng.normal(0, .03, 9) * w, y * h], 1), w * .01)]
+    deep, long = min(w, h, max(w, h) * .3), max(w, h)
+    points = np.stack([(x if rng.random() < .5 else 1 - x) * deep + rng.normal(0, .02, 9) * deep, y * long], 1)
+    return [curve(rng, points if h >= w else points[:, ::-1], deep * .01)]
 
 
 def box(rng, w, h):
@@ -138,7 +139,7 @@ def star(rng, w, h):
 
 def fill(rng, w, h):
     """A bubble filled in: strokes to and fro within an ellipse, past its edge here and there."""
-    pitch = max(1.6, min(w, h) * rng.uniform(.06, .16))
+    pitch = max(1.2, min(w, h) * rng.uniform(.04, .1))
     turn = rng.uniform(-1, 1)
     points = zigzag(rng, 2, 2, 2 * pitch / max(w, h), 0) - 1
     span = np.sqrt(np.clip(1 - points[:, 0] ** 2, .02, 1)) * rng.uniform(.75, 1.05)
@@ -168,7 +169,10 @@ def shade(rng, w, h):
 
 
 def highlight(rng, w, h):
-    return [straight(rng, w, h * .3) + [0, h * .35, 0]]
+    """The outline of a broad stroke of a chisel tip."""
+    path = straight(rng, w, h * .2)[:, :2] + [0, h * .4]
+    lean, tall = rng.normal(0, .15) * h, h * rng.uniform(.36, .46)
+    return np.concatenate([path + [lean, -tall], path[::-1] + [-lean, tall]]).astype(np.float32)
 
 
 def crayon_area(rng, w, h):
@@ -190,8 +194,10 @@ def angle(rng, w, h):
 
 
 def smiley(rng, w, h):
+    w = h = min(w, h)
     at = np.linspace(.2, np.pi - .2, 12)
-    mouth = np.stack([w / 2 + w * .28 * np.cos(at), h * .5 + h * .28 * np.sin(at) * pick(rng, [1, 1, 1, -.4])], 1)
+    smile = pick(rng, [1, 1, 1, 0.3, -.5])
+    mouth = np.stack([w / 2 + w * .28 * np.cos(at), h * (.62 - .12 * smile) + h * .28 * np.sin(at) * smile], 1)
     eyes = [ellipse(rng, w * .06, h * .08) + [w * (x + rng.normal(0, .02)), h * .32, 0] for x in (.3, .62)]
     return [ellipse(rng, w, h), curve(rng, mouth), *eyes]
 
@@ -323,5 +329,5 @@ def drawing(rng, w, h):
 
 STROKES = {"tick": tick, "cross": cross, "circle": lambda rng, w, h: [ellipse(rng, w, h)], "underline": underline, "double_underline": double_underline,
            "wavy": wavy, "strike": strike, "scribble": scribble, "arrow": arrow, "bracket": bracket, "brace": brace, "box": box, "star": star,
-           "fill": fill, "shade": shade, "highlight": highlight, "line": line, "angle": angle, "curve": free_curve, "smiley": smiley, "dots": dots,
+           "fill": fill, "shade": shade, "line": line, "angle": angle, "curve": free_curve, "smiley": smiley, "dots": dots,
            "caret": caret, "drawing": drawing, "crayon_area": crayon_area}

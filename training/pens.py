@@ -42,7 +42,7 @@ class Pen:
     mottle: float = 0.1  # slow change of density over the page
 
     def render(self, rng, strokes, thickness, outlines=()):
-        """Draws strokes (N x 3: x, y in pixels and relative width) at this thickness in pixels.
+        """Draws strokes (N x 3, N > 1: x, y in pixels and relative width) at this thickness in pixels.
 
         outlines are lists of polygons, filled even-odd. Returns the tight patch and the pixel of the
         strokes' own frame that the patch's top left corner lies at; a 1 x 1 blank when there is nothing.
@@ -63,45 +63,51 @@ class Pen:
         for polygons in outlines:
             level = int(255 * np.clip(self.density * rng.normal(1, self.pressure / 2), 0.2, 1))
             cv2.fillPoly(canvas, [np.round(((p - [left, top]) * scale) * 16).astype(np.int32) for p in polygons], level, cv2.LINE_AA, 4)
-        for stroke in strokes:
-            self._stroke(rng, canvas, stroke, (left, top), scale, thickness)
+        if strokes:
+            self._draw(rng, canvas, strokes, (left, top), scale, thickness)
         ink = canvas if scale == 1 else cv2.resize(canvas, None, fx=1 / scale, fy=1 / scale, interpolation=cv2.INTER_AREA)
         if self.feather > 0.15:
             ink = cv2.GaussianBlur(ink, (0, 0), self.feather)
         ink = self._texture(rng, ink, thickness)
-        return _tight(cv2.LUT(cv2.merge([ink] * 3), self._table), left, top)
+        x0, y0, x1, y1 = _inked(ink > 4)
+        ink = cv2.copyMakeBorder(ink[y0:y1, x0:x1], MARGIN, MARGIN, MARGIN, MARGIN, cv2.BORDER_CONSTANT, value=0)
+        return cv2.LUT(cv2.merge([ink] * 3), self._table), (int(left + x0 - MARGIN), int(top + y0 - MARGIN))
 
-    def _stroke(self, rng, canvas, stroke, origin, scale, thickness):
-        n = len(stroke)
-        xy = np.round((stroke[:, :2] - origin) * (scale * 16)).astype(np.int32)
-        line = cv2.LINE_AA if scale == 1 else cv2.LINE_8
-        along = np.linspace(0, 1, n)
+    def _draw(self, rng, canvas, strokes, origin, scale, thickness):
+        """Draws strokes in runs of equal width and density: all are worked out at once, for speed."""
+        lengths = np.array([len(s) for s in strokes])
+        ends = np.cumsum(lengths) - 1
+        starts = ends - lengths + 1
+        points = np.concatenate(strokes)
+        n = len(points)
+        along = (np.arange(n) - np.repeat(starts, lengths)) / np.repeat(np.maximum(lengths - 1, 1), lengths)
         width = np.full(n, thickness * scale)
         if self.sway:
             width *= 1 + self.sway * _wave(rng, n)
         if self.nib:
-            step = np.gradient(stroke[:, :2], axis=0) if n > 1 else np.ones((1, 2))
+            step = np.diff(points[:, :2], axis=0, append=points[-1:, :2])
             across = np.abs(np.sin(np.arctan2(step[:, 1], step[:, 0]) + self.nib_angle))
-            width *= (1 - self.nib) + self.nib * (0.35 + 0.95 * across) * np.clip(stroke[:, 2], 0.5, 1.6)
-        if self.taper and n > 3:
-            width *= 1 - self.taper * rng.uniform(0.3, 1) * np.clip((along - 0.7) / 0.3, 0, 1)
+            width *= (1 - self.nib) + self.nib * (0.35 + 0.95 * across) * np.clip(points[:, 2], 0.5, 1.6)
+        if self.taper:
+            loss = np.repeat(self.taper * rng.uniform(0.3, 1, len(strokes)), lengths)
+            width *= 1 - loss * np.clip((along - 0.7) / 0.3, 0, 1)
         level = np.full(n, self.density)
         if self.pressure:
-            level *= 1 + self.pressure * _wave(rng, n) - self.pressure * 0.5
-        if self.gaps and n > 4:
-            skip = _wave(rng, n, 9) > 2.2 * (1 - self.gaps)
-            level[skip] *= rng.uniform(0.1, 0.6)
+            level *= 1 + self.pressure * (_wave(rng, n) - 0.5)
+        if self.gaps:
+            level[_wave(rng, n) > 2.2 * (1 - self.gaps)] *= rng.uniform(0.1, 0.6)
+        xy = np.round((points[:, :2] - origin) * (scale * 16)).astype(np.int32)
         thick = np.maximum(np.round(width), 1).astype(int)
         ink = np.clip(np.round(level * LEVELS), 1, LEVELS).astype(int)
-        if n == 1 or np.ptp(stroke[:, :2]) < 1e-3:
-            cv2.circle(canvas, tuple(int(v) for v in xy[0]), int(thick[0] * 10), int(255 * ink[0] / LEVELS), -1, line, 4)
-            return
-        changes = np.flatnonzero((np.diff(thick[:-1]) != 0) | (np.diff(ink[:-1]) != 0)) + 1
-        for a, b in zip([0, *changes], [*changes, n - 1]):
-            cv2.polylines(canvas, [xy[a:b + 1]], False, int(255 * ink[a] / LEVELS), int(thick[a]), line, 4)
-        for end in (0, -1):
-            if rng.random() < self.blobs:
-                cv2.circle(canvas, tuple(int(v) for v in xy[end]), int(thick[end] * rng.uniform(8, 12)), int(255 * min(1, self.density * 1.25)), -1, line, 4)
+        line = cv2.LINE_AA if scale == 1 else cv2.LINE_8
+        segments = np.delete(np.arange(n), ends)
+        key = thick[segments] * (LEVELS + 1) + ink[segments]
+        cuts = np.flatnonzero((np.diff(key) != 0) | (np.diff(segments) > 1)) + 1
+        for a, b in zip(segments[np.concatenate([[0], cuts])].tolist(), segments[np.concatenate([cuts, [len(segments)]]) - 1].tolist()):
+            cv2.polylines(canvas, [xy[a:b + 2]], False, 255 * int(ink[a]) // LEVELS, int(thick[a]), line, 4)
+        dark = int(255 * min(1, self.density * 1.25))
+        for at in np.concatenate([starts, ends])[rng.random(2 * len(strokes)) < self.blobs]:
+            cv2.circle(canvas, tuple(xy[at].tolist()), int(thick[at] * rng.uniform(8, 12)), dark, -1, line, 4)
 
     def _texture(self, rng, ink, thickness):
         if not (self.grain or self.mottle):
@@ -112,7 +118,7 @@ class Pen:
             cells = rng.normal(1, self.mottle, (h // 48 + 2, w // 48 + 2)).astype(np.float32)
             field = np.minimum(cv2.resize(cells, (w, h), interpolation=cv2.INTER_CUBIC), 1.15)
         if self.grain:
-            coarse = 1 + min(thickness / 5, 2) * rng.uniform(0.3, 0.8)
+            coarse = 0.7 + min(thickness / 12, 1) * rng.uniform(0.2, 0.8)
             paper = _grain(rng, h, w, coarse)
             # Graphite and wax sit on the tops of the paper: less pressure, fewer tops.
             field *= np.clip(1 - self.grain * (0.9 + paper - ink / 255), 0, 1.1)
@@ -125,9 +131,9 @@ class Pen:
         return np.round(table).astype(np.uint8).reshape(256, 1, 3)
 
 
-def _wave(rng, n, knots=None):
+def _wave(rng, n):
     """Smooth noise of about unit size with a knot every ten points or so."""
-    knots = max(2, n // (knots or 10) + 2)
+    knots = n // 10 + 2
     values = rng.normal(0, 0.7, knots)
     return np.interp(np.linspace(0, knots - 1, n), np.arange(knots), values)
 
@@ -135,7 +141,7 @@ def _wave(rng, n, knots=None):
 @functools.lru_cache(1)
 def _grain_tile():
     noise = np.random.default_rng(7).normal(0, 1, (1024, 1024)).astype(np.float32)
-    tile = noise + 1.6 * cv2.GaussianBlur(noise, (0, 0), 1.0, borderType=cv2.BORDER_REFLECT) * 3
+    tile = noise + 2.5 * cv2.GaussianBlur(noise, (0, 0), 1.0)
     return tile / tile.std() * 0.5
 
 
@@ -148,22 +154,24 @@ def _grain(rng, h, w, coarse):
 
 def coverage(patch):
     """Where a patch has ink that can be seen: a boolean mask."""
-    return patch.min(2) < 237
+    return darkest(patch) < 237
+
+
+def darkest(patch):
+    """The least transmittance over the channels, H x W."""
+    return cv2.min(cv2.min(patch[..., 0], patch[..., 1]), patch[..., 2])
 
 
 def tight(patch):
     """The patch cut to its ink with MARGIN pixels round it."""
-    return _tight(patch, 0, 0)[0]
+    x0, y0, x1, y1 = _inked(darkest(patch) < 250)
+    return cv2.copyMakeBorder(patch[y0:y1, x0:x1], MARGIN, MARGIN, MARGIN, MARGIN, cv2.BORDER_CONSTANT, value=(255, 255, 255))
 
 
-def _tight(patch, left, top):
-    inked = patch.min(2) < 250
-    rows, columns = np.flatnonzero(inked.any(1)), np.flatnonzero(inked.any(0))
-    if not len(rows):
-        return np.full((1, 1, 3), 255, np.uint8), (left, top)
-    y0, y1, x0, x1 = rows[0], rows[-1] + 1, columns[0], columns[-1] + 1
-    cut = cv2.copyMakeBorder(patch[y0:y1, x0:x1], MARGIN, MARGIN, MARGIN, MARGIN, cv2.BORDER_CONSTANT, value=(255, 255, 255))
-    return cut, (int(left + x0 - MARGIN), int(top + y0 - MARGIN))
+def _inked(mask):
+    """The box of what is True: x0, y0, x1, y1; one pixel when nothing is."""
+    rows, columns = np.flatnonzero(mask.any(1)), np.flatnonzero(mask.any(0))
+    return (columns[0], rows[0], columns[-1] + 1, rows[-1] + 1) if len(rows) else (0, 0, 1, 1)
 
 
 def weighted(rng, weights):
@@ -183,31 +191,31 @@ def make_pen(rng, kind=None):
     kind = kind or weighted(rng, KINDS)
     u = rng.uniform
     if kind == "ballpoint":
-        pen = Pen(kind, ink_colour(rng), u(0.09, 0.19), sway=u(0, .15), density=u(.62, 1), pressure=u(.05, .35), gaps=u(0, .45) if rng.random() < .5 else 0,
-                  blobs=u(0, .3), taper=u(0, .6), feather=u(.3, .7), grain=u(0, .25), mottle=u(0, .12))
+        pen = Pen(kind, ink_colour(rng), u(.07, .16), sway=u(0, .15), density=u(.62, 1), pressure=u(.05, .3), gaps=u(0, .45) if rng.random() < .5 else 0,
+                  blobs=u(0, .3), taper=u(0, .6), feather=u(.3, .7), grain=u(0, .3), mottle=u(0, .06))
     elif kind == "gel":
-        pen = Pen(kind, ink_colour(rng), u(.11, .23), sway=u(0, .08), density=u(.9, 1), pressure=u(0, .08), blobs=u(0, .25), taper=u(0, .3), feather=u(.3, .7), mottle=u(0, .06))
+        pen = Pen(kind, ink_colour(rng), u(.09, .19), sway=u(0, .08), density=u(.9, 1), pressure=u(0, .08), blobs=u(0, .25), taper=u(0, .3), feather=u(.3, .7), mottle=u(0, .06))
     elif kind == "pencil":
         hard = rng.random() < 0.4
         grey = rng.uniform(60, 120) if not hard else rng.uniform(90, 160)
         colour = tuple(grey + rng.normal(0, 3, 3)) if rng.random() < .92 else ink_colour(rng)
-        pen = Pen(kind, colour, u(.09, .16) if hard else u(.11, .27), sway=u(.05, .25), density=u(.5, .8) if hard else u(.65, 1), pressure=u(.1, .45),
-                  taper=u(0, .6), feather=u(.3, .8), grain=u(.3, .75), mottle=u(.05, .2))
+        pen = Pen(kind, colour, u(.06, .12) if hard else u(.08, .2), sway=u(.05, .25), density=u(.5, .8) if hard else u(.65, 1), pressure=u(.1, .45),
+                  taper=u(0, .6), feather=u(.3, .8), grain=u(.2, .7), mottle=u(.02, .1))
     elif kind == "fountain":
         colour = ink_colour(rng, pick(rng, ["blue", "royal", "darkblue", "black", "sky", "sepia", "purple", "teal"]))
-        pen = Pen(kind, colour, u(.12, .25), sway=u(.05, .2), nib=u(.3, .95), nib_angle=u(.3, 1.2), density=u(.75, 1), pressure=u(.1, .4), blobs=u(0, .4), taper=u(.2, .8),
-                  feather=u(.4, .9), mottle=u(.05, .2))
+        pen = Pen(kind, colour, u(.1, .22), sway=u(.05, .2), nib=u(.3, .95), nib_angle=u(.3, 1.2), density=u(.75, 1), pressure=u(.1, .4), blobs=u(0, .4), taper=u(.2, .8),
+                  feather=u(.4, .9), mottle=u(.02, .12))
     elif kind == "felt":
-        pen = Pen(kind, ink_colour(rng), u(.2, .38), sway=u(0, .1), density=u(.85, 1), pressure=u(0, .15), blobs=u(0, .4), feather=u(.4, .9), mottle=u(0, .1))
+        pen = Pen(kind, ink_colour(rng), u(.16, .3), sway=u(0, .1), density=u(.85, 1), pressure=u(0, .15), blobs=u(0, .4), feather=u(.4, .9), mottle=u(0, .1))
     elif kind == "marker":
-        pen = Pen(kind, ink_colour(rng), u(.34, .6), sway=u(0, .08), nib=u(0, .7), nib_angle=u(.4, 1.2), density=u(.8, 1), pressure=u(0, .12), feather=u(.4, 1), mottle=u(0, .12))
+        pen = Pen(kind, ink_colour(rng), u(.26, .42), sway=u(0, .08), nib=u(0, .7), nib_angle=u(.4, 1.2), density=u(.8, 1), pressure=u(0, .12), feather=u(.4, 1), mottle=u(0, .12))
     elif kind == "fineliner":
-        pen = Pen(kind, ink_colour(rng), u(.08, .15), sway=u(0, .05), density=u(.9, 1), pressure=u(0, .06), blobs=u(0, .15), feather=u(.25, .55), mottle=0)
+        pen = Pen(kind, ink_colour(rng), u(.06, .13), sway=u(0, .05), density=u(.9, 1), pressure=u(0, .06), blobs=u(0, .15), feather=u(.25, .55), mottle=0)
     elif kind == "crayon":
-        pen = Pen(kind, ink_colour(rng, pick(rng, ["red", "blue", "green", "orange", "purple", "yellow", "brown", "pink", "sky", "lime", "black"])), u(.3, .6),
-                  sway=u(.1, .3), density=u(.65, 1), pressure=u(.1, .3), feather=u(.4, .9), grain=u(.45, .95), mottle=u(.05, .2))
+        pen = Pen(kind, ink_colour(rng, pick(rng, ["red", "blue", "green", "orange", "purple", "yellow", "brown", "pink", "sky", "lime", "black"])), u(.18, .36),
+                  sway=u(.1, .3), density=u(.65, 1), pressure=u(.1, .3), feather=u(.4, .9), grain=u(.4, .95), mottle=u(.03, .12))
     elif kind == "stylus":
-        pen = Pen(kind, ink_colour(rng) if rng.random() < .6 else pick(rng, [(0, 0, 0), (255, 0, 0), (0, 0, 255), (30, 100, 255), (0, 150, 0)]), u(.1, .3),
+        pen = Pen(kind, ink_colour(rng) if rng.random() < .6 else pick(rng, [(0, 0, 0), (255, 0, 0), (0, 0, 255), (30, 100, 255), (0, 150, 0)]), u(.08, .24),
                   sway=0 if rng.random() < .6 else u(.1, .3), taper=0 if rng.random() < .6 else .7, density=1, pressure=0, feather=0, mottle=0)
     elif kind == "highlighter":
         pen = Pen(kind, tuple(np.clip(np.array(pick(rng, HIGHLIGHTS)) + rng.normal(0, 5, 3), 0, 255)), u(.8, 1.3), sway=u(0, .06), density=u(.6, 1), pressure=u(0, .1),
