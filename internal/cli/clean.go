@@ -1,0 +1,220 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"unink"
+)
+
+// maxFileBytes is the largest picture that is read. It is more than the service takes: here the
+// memory is the user's own.
+const maxFileBytes = 64 << 20
+
+// defaultJobs bounds the pages cleaned at once unless -j is given: a 12-megapixel page takes up
+// to 700 MB.
+const defaultJobs = 4
+
+func cpus() int { return runtime.NumCPU() }
+
+type cleanCmd struct {
+	Inputs  []string `arg:"" name:"input" help:"Pictures, folders (with all folders in them), globs, or - for standard input."`
+	Out     string   `short:"o" placeholder:"PATH" help:"A file for one picture (.png, .jpg or .webp), otherwise a folder; - is standard output. Default: x.clean.jpg beside x.jpg, folder.clean beside folder."`
+	Finish  string   `default:"scan" help:"scan: even white paper, crisp print. colour (or color): the picture as it was, only the handwriting gone."`
+	Remove  []string `placeholder:"INK,..." help:"Remove only these inks: black, blue, red, green, pencil. Default: all."`
+	Format  string   `placeholder:"FORMAT" help:"png, jpeg or webp. Default: PNG for grey line art and from PNG, WebP from WebP, otherwise JPEG."`
+	Mask    bool     `help:"Also write NAME.mask.png: white where something was removed."`
+	Layers  bool     `help:"Also write NAME.mask.png and NAME.ink.png: what was removed, transparent elsewhere."`
+	Compare bool     `help:"Also write NAME.compare.jpg: before and after side by side."`
+	Jobs    int      `short:"j" placeholder:"N" help:"Pages cleaned at once. Default: the number of CPUs, at most 4."`
+	JSON    bool     `name:"json" help:"Report as JSON, one object a line."`
+	engineFlags
+}
+
+// Help is shown under the flags.
+func (*cleanCmd) Help() string {
+	return `Inputs are never overwritten; earlier outputs are. Exit codes: 0 done, 1 failed, 2 wrong use,
+3 some inputs failed, 130 interrupted.`
+}
+
+// Validate checks what can be checked without looking at a file.
+func (c *cleanCmd) Validate() error {
+	if c.Jobs < 0 {
+		return errors.New("-j must not be negative")
+	}
+	_, err := c.options()
+	return err
+}
+
+func (c *cleanCmd) options() (o unink.Options, err error) {
+	var errs [3]error
+	o.Finish, errs[0] = unink.ParseFinish(c.Finish)
+	o.Remove, errs[1] = unink.ParseInk(c.Remove...)
+	o.Format, errs[2] = unink.ParseFormat(c.Format)
+	o.Layers = c.Mask || c.Layers
+	return o, errors.Join(errs[:]...)
+}
+
+// Run cleans the inputs.
+func (c *cleanCmd) Run(env *environment) error {
+	o, err := c.options()
+	if err != nil {
+		return err
+	}
+	p, err := c.plan(env, o.Format)
+	if err != nil {
+		return err
+	}
+	jobs := max(1, min(len(p.pages), c.jobs()))
+	engine, err := c.open(jobs, unink.Limits{MaxBytes: maxFileBytes})
+	if err != nil {
+		return err
+	}
+	b := batch{env: env, cleaner: engine, options: o, jobs: jobs, report: c.report(env, p)}
+	return errors.Join(b.run(p), engine.Close())
+}
+
+func (c *cleanCmd) jobs() int {
+	if c.Jobs > 0 {
+		return c.Jobs
+	}
+	return min(defaultJobs, cpus())
+}
+
+// cleaner removes handwriting; [*unink.Cleaner] is one.
+type cleaner interface {
+	Clean(ctx context.Context, image []byte, o unink.Options) (*unink.Result, error)
+}
+
+// batch cleans planned pages.
+type batch struct {
+	env     *environment
+	cleaner cleaner
+	options unink.Options
+	jobs    int
+	report  report
+}
+
+// outcome is what became of one input.
+type outcome struct {
+	input  string
+	output string // empty for standard output
+	result *unink.Result
+	err    error
+}
+
+// summary counts outcomes.
+type summary struct {
+	Cleaned     int     `json:"cleaned"`
+	Failed      int     `json:"failed"`
+	Skipped     int     `json:"skipped"`
+	Interrupted bool    `json:"interrupted"`
+	Seconds     float64 `json:"seconds"`
+}
+
+// run cleans every page of the plan and reports each. One page's failure does not stop the
+// others; an interrupt does.
+func (b *batch) run(p *plan) error {
+	start := time.Now()
+	sum := summary{Skipped: len(p.skipped)}
+	for _, s := range p.skipped {
+		b.report.skip(s)
+	}
+	var mu sync.Mutex // guards sum and the report
+	tell := func(o outcome) {
+		mu.Lock()
+		defer mu.Unlock()
+		if o.err != nil {
+			sum.Failed++
+		} else {
+			sum.Cleaned++
+		}
+		b.report.page(o)
+	}
+	for _, o := range p.missing {
+		tell(o)
+	}
+	var group errgroup.Group
+	group.SetLimit(b.jobs)
+	for _, pg := range p.pages {
+		group.Go(func() error {
+			if b.env.ctx.Err() != nil {
+				return nil
+			}
+			if o := b.page(pg); b.env.ctx.Err() == nil || o.err == nil {
+				tell(o)
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // no page returns an error: each is an outcome
+	sum.Interrupted = b.env.ctx.Err() != nil
+	sum.Seconds = time.Since(start).Seconds()
+	b.report.done(sum)
+	switch {
+	case sum.Interrupted:
+		return context.Canceled
+	case sum.Failed > 0 && sum.Cleaned > 0:
+		return errSomeFailed
+	case sum.Failed > 0:
+		return errFailed
+	}
+	return nil
+}
+
+// page cleans one page and writes what was asked for.
+func (b *batch) page(pg page) outcome {
+	o := outcome{input: pg.input}
+	data, err := b.read(pg.input)
+	if err != nil {
+		o.err = err
+		return o
+	}
+	options := b.options
+	options.Format = pg.format
+	if o.result, o.err = b.cleaner.Clean(b.env.ctx, data, options); o.err != nil {
+		return o
+	}
+	if pg.toStdout() {
+		_, o.err = b.env.stdout.Write(o.result.Data)
+		return o
+	}
+	o.output = pg.names[o.result.Format]
+	o.err = pg.write(data, o.result)
+	return o
+}
+
+// read reads a picture, bounded.
+func (b *batch) read(input string) ([]byte, error) {
+	in := b.env.stdin
+	if input != stdStream {
+		f, err := os.Open(input)
+		if err != nil {
+			return nil, plain(err)
+		}
+		defer func() { _ = f.Close() }()
+		in = f
+	}
+	data, err := io.ReadAll(io.LimitReader(in, maxFileBytes+1))
+	if err == nil && len(data) > maxFileBytes {
+		err = fmt.Errorf("the file has more than %d MiB; save it smaller, as JPEG for instance", maxFileBytes>>20)
+	}
+	return data, plain(err)
+}
+
+// plain drops the operation and the path, which the report names, from an error of the system.
+func plain(err error) error {
+	var path *os.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}

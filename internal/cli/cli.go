@@ -1,0 +1,131 @@
+// Package cli is the command line: commands, terminal, configuration and the wiring of the
+// program's parts.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+	"golang.org/x/term"
+
+	"unink"
+)
+
+// The exit codes.
+const (
+	exitDone        = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitSomeFailed  = 3
+	exitInterrupted = 130
+)
+
+type commands struct {
+	Clean   cleanCmd   `cmd:"" help:"Remove the handwriting from pictures of pages."`
+	Serve   serveCmd   `cmd:"" help:"Serve the same over HTTP."`
+	Doctor  doctorCmd  `cmd:"" help:"Say what works here: library, model, device, memory."`
+	Version versionCmd `cmd:"" help:"Print the version."`
+}
+
+// engineFlags choose how the network runs, in every command that runs it.
+type engineFlags struct {
+	Device  string `default:"cpu" enum:"cpu,cuda" env:"UNINK_DEVICE" help:"Where the network runs: ${enum}. cuda needs --library; when it cannot be used, that is an error."`
+	Library string `placeholder:"FILE" env:"UNINK_LIBRARY" type:"path" help:"Another ONNX Runtime library of the built-in one's release, such as one built for CUDA."`
+	Threads int    `env:"UNINK_THREADS" placeholder:"N" help:"CPU threads for one page. Default: the CPUs divided among the pages cleaned at once."`
+}
+
+// open starts the engine for pages that are cleaned at once.
+func (f engineFlags) open(pages int, limits unink.Limits) (*unink.Cleaner, error) {
+	threads := f.Threads
+	if threads == 0 {
+		threads = max(1, cpus()/pages)
+	}
+	return unink.New(unink.Config{Threads: threads, Device: f.Device, Library: f.Library, Limits: limits})
+}
+
+// environment is what commands have of the world outside.
+type environment struct {
+	ctx            context.Context // ends with an interrupt
+	stdin          io.Reader
+	stdout, stderr io.Writer
+}
+
+// terminal reports whether a stream is a terminal.
+func terminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// usageError is a wrong use of the command line.
+type usageError struct{ message string }
+
+func (e usageError) Error() string { return e.message }
+
+func usage(format string, args ...any) error { return usageError{fmt.Sprintf(format, args...)} }
+
+// errSomeFailed and errFailed end a command whose failures were reported already.
+var (
+	errSomeFailed = errors.New("some inputs failed")
+	errFailed     = errors.New("failed")
+)
+
+// Main runs the command line of the process and returns its exit code.
+func Main() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	// A second interrupt ends the process at once.
+	defer context.AfterFunc(ctx, stop)()
+	return run(&environment{ctx, os.Stdin, os.Stdout, os.Stderr}, os.Args[1:])
+}
+
+func run(env *environment, args []string) int {
+	parser := kong.Must(&commands{},
+		kong.Name("unink"),
+		kong.Description("A page that was written on goes in; the same page without the handwriting comes out."),
+		kong.Writers(env.stdout, env.stderr),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		serveDefaults(),
+	)
+	command, err := parser.Parse(args)
+	if err == nil {
+		err = command.Run(env)
+	}
+	return env.exit(err)
+}
+
+// exit reports an error and gives its exit code.
+func (env *environment) exit(err error) int {
+	var parse *kong.ParseError
+	var use usageError
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.Is(err, errSomeFailed):
+		return exitSomeFailed
+	case errors.Is(err, errFailed):
+		return exitFailed
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted
+	case errors.As(err, &parse):
+		env.complain(err)
+		command := ""
+		if selected := parse.Context.Selected(); selected != nil {
+			command = " " + selected.Name
+		}
+		fmt.Fprintf(env.stderr, "unink: see unink%s --help\n", command)
+		return exitUsage
+	case errors.As(err, &use), errors.Is(err, unink.ErrOption):
+		env.complain(err)
+		return exitUsage
+	}
+	env.complain(err)
+	return exitFailed
+}
+
+func (env *environment) complain(err error) { fmt.Fprintf(env.stderr, "unink: %v\n", err) }

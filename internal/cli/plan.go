@@ -1,0 +1,353 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"unink"
+	"unink/internal/imagefile"
+)
+
+// stdStream stands for standard input and output.
+const stdStream = "-"
+
+// plan is what a run will do, settled before any work: nothing is overwritten by surprise and no
+// two pages are written to one file.
+type plan struct {
+	pages   []page
+	skipped []skipped // files of folders that are no pictures
+	missing []outcome // inputs that cannot be read
+}
+
+type skipped struct{ path, reason string }
+
+// page is one picture and the names it may be written to.
+type page struct {
+	input  string
+	format unink.Format            // asked for
+	names  map[unink.Format]string // by the result's format; empty for standard output
+	stem   string                  // of the files beside the output
+	extras extras
+}
+
+// extras are the files wanted beside an output.
+type extras struct{ mask, ink, compare bool }
+
+func (pg page) toStdout() bool { return len(pg.names) == 0 }
+
+func (pg page) maskName() string    { return pg.stem + ".mask.png" }
+func (pg page) inkName() string     { return pg.stem + ".ink.png" }
+func (pg page) compareName() string { return pg.stem + ".compare.jpg" }
+
+// outputs are all files that the page may be written to.
+func (pg page) outputs() []string {
+	files := slices.Collect(maps.Values(pg.names))
+	if pg.extras.mask {
+		files = append(files, pg.maskName())
+	}
+	if pg.extras.ink {
+		files = append(files, pg.inkName())
+	}
+	if pg.extras.compare {
+		files = append(files, pg.compareName())
+	}
+	slices.Sort(files)
+	return slices.Compact(files)
+}
+
+// source is a picture that was found.
+type source struct {
+	path   string
+	root   string // the folder it was found in, empty for one that was named
+	format unink.Format
+}
+
+// plan finds the inputs, names the outputs and checks that they do not collide.
+func (c *cleanCmd) plan(env *environment, format unink.Format) (*plan, error) {
+	if slices.Contains(c.Inputs, stdStream) {
+		return c.planStream(env, format)
+	}
+	p := &plan{}
+	var sources []source
+	for _, input := range c.Inputs {
+		found, err := p.find(input, c.Out)
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, found...)
+	}
+	sources = distinct(sources)
+	place, format, err := c.place(env, sources, format)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range sources {
+		pg := place(s)
+		pg.input, pg.format = s.path, format
+		pg.extras = extras{mask: c.Mask || c.Layers, ink: c.Layers, compare: c.Compare}
+		p.pages = append(p.pages, pg)
+	}
+	return p, p.check()
+}
+
+// planStream is the plan for standard input, which goes to standard output or to a file.
+func (c *cleanCmd) planStream(env *environment, format unink.Format) (*plan, error) {
+	switch {
+	case len(c.Inputs) > 1:
+		return nil, usage("- is standard input and must be the only input")
+	case terminal(env.stdin):
+		return nil, usage("standard input is a terminal; send a picture, as in: unink clean - < page.jpg > clean.jpg")
+	}
+	stream := []source{{path: stdStream}}
+	place, format, err := c.place(env, stream, format)
+	if err != nil {
+		return nil, err
+	}
+	pg := place(stream[0])
+	pg.input, pg.format = stdStream, format
+	pg.extras = extras{mask: c.Mask || c.Layers, ink: c.Layers, compare: c.Compare}
+	return &plan{pages: []page{pg}}, nil
+}
+
+// find is what an argument stands for: a file, the pictures of a folder, or the files of a glob.
+func (p *plan) find(input, out string) ([]source, error) {
+	info, err := os.Stat(input)
+	switch {
+	case err == nil && info.IsDir():
+		return p.walk(input, out)
+	case err == nil:
+		format, _ := sniff(input)
+		return []source{{path: input, format: format}}, nil
+	}
+	matches, globErr := filepath.Glob(input)
+	if globErr != nil || len(matches) == 0 {
+		p.missing = append(p.missing, outcome{input: input, err: plain(err)})
+		return nil, nil
+	}
+	var found []source
+	for _, match := range matches {
+		more, err := p.find(match, out)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, more...)
+	}
+	return found, nil
+}
+
+// walk finds the pictures of a folder and of the folders in it. Hidden ones and the folder that
+// is written to are passed over.
+func (p *plan) walk(root, out string) ([]source, error) {
+	var found []source
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		hidden := path != root && strings.HasPrefix(d.Name(), ".")
+		switch {
+		case err != nil:
+			p.missing = append(p.missing, outcome{input: path, err: plain(err)})
+			return nil
+		case d.IsDir() && (hidden || path != root && out != "" && resolve(path) == resolve(out)):
+			return filepath.SkipDir
+		case d.IsDir() || hidden:
+			return nil
+		}
+		format, err := sniff(path)
+		if err != nil {
+			p.skipped = append(p.skipped, skipped{path, err.Error()})
+			return nil
+		}
+		found = append(found, source{path, root, format})
+		return nil
+	})
+	return found, err
+}
+
+// sniff tells a file's format by its first bytes.
+func sniff(path string) (unink.Format, error) {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return unink.Auto, errors.New("not a regular file")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return unink.Auto, plain(err)
+	}
+	defer func() { _ = f.Close() }()
+	head := make([]byte, 64)
+	n, err := io.ReadFull(f, head)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
+		return unink.Auto, plain(err)
+	}
+	format, err := imagefile.Sniff(head[:n])
+	return unink.Format(format), err
+}
+
+// distinct drops the sources that were found before under another name.
+func distinct(sources []source) []source {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(sources, func(s source) bool {
+		real := resolve(s.path)
+		again := seen[real]
+		seen[real] = true
+		return again
+	})
+}
+
+// place says where -o sends each source, and the format that its file's ending asks for.
+func (c *cleanCmd) place(env *environment, sources []source, format unink.Format) (func(source) page, unink.Format, error) {
+	stream := len(sources) == 1 && sources[0].path == stdStream
+	single := len(sources) == 1 && sources[0].root == ""
+	switch {
+	case c.Out == stdStream || c.Out == "" && stream:
+		return func(source) page { return page{} }, format, c.checkStdout(env, single)
+	case c.Out == "":
+		return beside(format), format, nil
+	case isFolder(c.Out):
+		if stream {
+			return nil, format, usage("a picture from standard input has no name; give -o a file")
+		}
+		return into(c.Out, format), format, nil
+	}
+	asked, err := endingFormat(c.Out)
+	switch {
+	case err != nil:
+		return nil, format, err
+	case !single:
+		return nil, format, usage("-o %s is a file, which takes one picture; end a folder's name with %c", c.Out, filepath.Separator)
+	case format != unink.Auto && format != asked:
+		return nil, format, usage("--format %s contradicts -o %s", format, c.Out)
+	}
+	return func(source) page {
+		return page{names: map[unink.Format]string{asked: c.Out}, stem: strings.TrimSuffix(c.Out, filepath.Ext(c.Out))}
+	}, asked, nil
+}
+
+// checkStdout checks that one picture, and nothing else, can go to standard output.
+func (c *cleanCmd) checkStdout(env *environment, single bool) error {
+	switch {
+	case !single:
+		return usage("standard output takes one picture; use -o FOLDER")
+	case c.Mask || c.Layers || c.Compare:
+		return usage("--mask, --layers and --compare write files beside the output; use -o FILE")
+	case terminal(env.stdout):
+		return usage("a picture would garble the terminal; use -o FILE, or send the output on: > clean.jpg")
+	}
+	return nil
+}
+
+// isFolder reports whether -o means a folder: one that exists, or a name without an ending.
+func isFolder(out string) bool {
+	info, err := os.Stat(out)
+	return err == nil && info.IsDir() || os.IsPathSeparator(out[len(out)-1]) || filepath.Ext(out) == ""
+}
+
+func endingFormat(out string) (unink.Format, error) {
+	ending := filepath.Ext(out)
+	format, err := unink.ParseFormat(strings.TrimPrefix(ending, "."))
+	if err != nil || format == unink.Auto {
+		return 0, usage("cannot write %q: use .png, .jpg or .webp; end a folder's name with %c", ending, filepath.Separator)
+	}
+	return format, nil
+}
+
+// beside writes x.clean.jpg beside x.jpg, and the pictures of folder into folder.clean.
+func beside(format unink.Format) func(source) page {
+	return func(s source) page {
+		if s.root != "" {
+			return into(cleanFolder(s.root), format)(s)
+		}
+		return named(strings.TrimSuffix(s.path, filepath.Ext(s.path))+".clean", s, format)
+	}
+}
+
+// cleanFolder names the folder beside root.
+func cleanFolder(root string) string {
+	if base := filepath.Base(root); base == "." || base == ".." {
+		if abs, err := filepath.Abs(root); err == nil {
+			root = abs
+		}
+	}
+	return filepath.Clean(root) + ".clean"
+}
+
+// into writes under folder, by the source's own name.
+func into(folder string, format unink.Format) func(source) page {
+	return func(s source) page {
+		name := filepath.Base(s.path)
+		if s.root != "" {
+			if rel, err := filepath.Rel(s.root, s.path); err == nil {
+				name = rel
+			}
+		}
+		return named(filepath.Join(folder, strings.TrimSuffix(name, filepath.Ext(name))), s, format)
+	}
+}
+
+// named gives a page its names for every format that the result may have. An ending that is
+// right for the format is kept as it is (.jpeg, .JPG).
+func named(stem string, s source, asked unink.Format) page {
+	names := map[unink.Format]string{}
+	for _, f := range possible(asked, s.format) {
+		ending := filepath.Ext(s.path)
+		if of, err := unink.ParseFormat(strings.TrimPrefix(ending, ".")); err != nil || of != f {
+			ending = f.Ext()
+		}
+		names[f] = stem + ending
+	}
+	return page{names: names, stem: stem}
+}
+
+// possible are the formats a result may have.
+func possible(asked, input unink.Format) []unink.Format {
+	switch {
+	case asked != unink.Auto:
+		return []unink.Format{asked}
+	case input == unink.PNG, input == unink.WebP:
+		return []unink.Format{input}
+	}
+	return []unink.Format{unink.JPEG, unink.PNG}
+}
+
+// check finds outputs that would overwrite an input or another output.
+func (p *plan) check() error {
+	owner := map[string]string{}
+	for _, pg := range p.pages {
+		owner[resolve(pg.input)] = ""
+	}
+	var errs []error
+	for _, pg := range p.pages {
+		for _, file := range pg.outputs() {
+			real := resolve(file)
+			switch other, taken := owner[real]; {
+			case !taken:
+				owner[real] = pg.input
+			case other == "":
+				errs = append(errs, fmt.Errorf("%s would be written to %s, which is an input", pg.input, file))
+			default:
+				errs = append(errs, fmt.Errorf("%s and %s might both be written to %s", other, pg.input, file))
+			}
+		}
+	}
+	if errs == nil {
+		return nil
+	}
+	return usage("%v\nnothing was done; use another folder (-o), or clean the pictures one by one", errors.Join(errs...))
+}
+
+// resolve is the absolute path behind symbolic links, of a file that may not exist yet.
+func resolve(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	} else if dir := filepath.Dir(path); dir != path {
+		return filepath.Join(resolve(dir), filepath.Base(path))
+	}
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
+}

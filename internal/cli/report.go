@@ -1,0 +1,149 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+
+	"unink"
+)
+
+// report tells what becomes of the inputs. One goroutine at a time calls it.
+type report interface {
+	skip(s skipped)
+	page(o outcome)
+	done(s summary)
+}
+
+// report chooses how to tell. Where the picture goes to standard output, the report goes to
+// standard error.
+func (c *cleanCmd) report(env *environment, p *plan) report {
+	out := env.stdout
+	if len(p.pages) == 1 && p.pages[0].toStdout() {
+		out = env.stderr
+	}
+	if c.JSON {
+		return &jsonReport{json.NewEncoder(out)}
+	}
+	r := &textReport{out: out, err: env.stderr, total: len(p.pages) + len(p.missing)}
+	if r.total > 1 && terminal(env.stderr) {
+		r.bar = progressbar.NewOptions(r.total, progressbar.OptionSetWriter(env.stderr),
+			progressbar.OptionSetDescription("pages"), progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(true),
+			progressbar.OptionFullWidth(), progressbar.OptionClearOnFinish())
+		if terminal(out) {
+			r.out = io.Discard // the bar tells enough, and owns the terminal
+		}
+	}
+	return r
+}
+
+// textReport writes a line a page, and failures to err. With a bar, err belongs to the bar:
+// lines are written where it was, and it is drawn again below them.
+type textReport struct {
+	out, err io.Writer
+	total    int
+	bar      *progressbar.ProgressBar
+}
+
+func (r *textReport) skip(s skipped) { r.note("skipped %s: %s", s.path, s.reason) }
+
+func (r *textReport) page(o outcome) {
+	switch {
+	case o.err != nil:
+		r.note("%s: %v", o.input, o.err)
+	case o.output != "":
+		fmt.Fprintf(r.out, "%s -> %s (%.1f %% removed, %d ms)\n",
+			o.input, o.output, 100*o.result.Removed, o.result.Timings.Total.Milliseconds())
+	}
+	if r.bar != nil {
+		_ = r.bar.Add(1) // a bar that cannot be drawn is no failure
+	}
+}
+
+func (r *textReport) note(format string, args ...any) {
+	if r.bar != nil {
+		_ = r.bar.Clear()
+	}
+	fmt.Fprintf(r.err, "unink: "+format+"\n", args...)
+}
+
+func (r *textReport) done(s summary) {
+	if r.bar != nil {
+		_ = r.bar.Clear()
+	}
+	if r.total == 1 && s.Skipped == 0 && !s.Interrupted {
+		return
+	}
+	interrupted := ""
+	if s.Interrupted {
+		interrupted = "interrupted: "
+	}
+	fmt.Fprintf(r.err, "%s%d cleaned, %d failed, %d skipped in %.1f s\n", interrupted, s.Cleaned, s.Failed, s.Skipped, s.Seconds)
+}
+
+// jsonReport writes one object a line; "type" is page, skipped or summary.
+type jsonReport struct{ out *json.Encoder }
+
+type jsonPage struct {
+	Type    string           `json:"type"`
+	Input   string           `json:"input"`
+	Output  string           `json:"output,omitempty"`
+	Format  string           `json:"format,omitempty"`
+	Width   int              `json:"width,omitempty"`
+	Height  int              `json:"height,omitempty"`
+	Removed float64          `json:"removed"` // share of the pixels, 0 to 1
+	MS      map[string]int64 `json:"ms,omitempty"`
+	Error   *jsonError       `json:"error,omitempty"`
+}
+
+type jsonError struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+func (r *jsonReport) page(o outcome) {
+	line := jsonPage{Type: "page", Input: o.input, Output: o.output}
+	if o.err != nil {
+		line.Error = jsonErrorOf(o.err)
+	} else {
+		t := o.result.Timings
+		line.Format, line.Width, line.Height, line.Removed = o.result.Format.String(), o.result.Width, o.result.Height, o.result.Removed
+		line.MS = map[string]int64{
+			"decode": ms(t.Decode), "segment": ms(t.Segment), "erase": ms(t.Erase),
+			"finish": ms(t.Finish), "encode": ms(t.Encode), "total": ms(t.Total),
+		}
+	}
+	r.print(line)
+}
+
+func ms(d time.Duration) int64 { return d.Milliseconds() }
+
+func jsonErrorOf(err error) *jsonError {
+	if e := (*unink.Error)(nil); errors.As(err, &e) {
+		return &jsonError{string(e.Code), e.Message, e.Hint}
+	}
+	return &jsonError{Code: "file", Message: err.Error()}
+}
+
+func (r *jsonReport) skip(s skipped) {
+	r.print(struct {
+		Type   string `json:"type"`
+		Input  string `json:"input"`
+		Reason string `json:"reason"`
+	}{"skipped", s.path, s.reason})
+}
+
+func (r *jsonReport) done(s summary) {
+	r.print(struct {
+		Type string `json:"type"`
+		summary
+	}{"summary", s})
+}
+
+// print writes a line. There is nobody to tell when nobody reads.
+func (r *jsonReport) print(v any) { _ = r.out.Encode(v) }

@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"crypto/rand"
+	"image"
+	"image/draw"
+	"os"
+	"path/filepath"
+
+	"unink"
+	"unink/internal/imagefile"
+)
+
+// write writes the page's files, the page itself last: when it is there, all is.
+func (pg page) write(before []byte, res *unink.Result) error {
+	if pg.extras.mask {
+		if err := writeFile(pg.maskName(), res.Mask); err != nil {
+			return err
+		}
+	}
+	if pg.extras.ink {
+		if err := writeFile(pg.inkName(), res.Handwriting); err != nil {
+			return err
+		}
+	}
+	if pg.extras.compare {
+		both, err := compare(before, res.Data)
+		if err != nil {
+			return err
+		}
+		if err := writeFile(pg.compareName(), both); err != nil {
+			return err
+		}
+	}
+	return writeFile(pg.names[res.Format], res.Data)
+}
+
+// writeFile writes a file whole or not at all, making its folder.
+func writeFile(path string, data []byte) (err error) {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	temporary := filepath.Join(dir, ".unink-"+rand.Text())
+	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = f.Close()
+			_ = os.Remove(temporary)
+		}
+	}()
+	if _, err = f.Write(data); err != nil {
+		return err
+	}
+	if err = f.Sync(); err != nil {
+		return err
+	}
+	if err = f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(temporary, path)
+}
+
+// compare is before and after side by side, as JPEG.
+func compare(before, after []byte) ([]byte, error) {
+	left, err := imagefile.Decode(before, imagefile.Limits{})
+	if err != nil {
+		return nil, err
+	}
+	right, err := imagefile.Decode(after, imagefile.Limits{})
+	if err != nil {
+		return nil, err
+	}
+	a, b := left.Pixels.Rect.Size(), right.Pixels.Rect.Size()
+	gap := max(4, a.X/100)
+	both := image.NewRGBA(image.Rect(0, 0, a.X+gap+b.X, max(a.Y, b.Y)))
+	draw.Draw(both, both.Rect, image.White, image.Point{}, draw.Src)
+	draw.Draw(both, left.Pixels.Rect, left.Pixels, image.Point{}, draw.Src)
+	draw.Draw(both, right.Pixels.Rect.Add(image.Pt(a.X+gap, 0)), right.Pixels, image.Point{}, draw.Src)
+	return imagefile.Encode(both, imagefile.JPEG, imagefile.Meta{})
+}
