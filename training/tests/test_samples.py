@@ -1,0 +1,126 @@
+import unittest
+
+import cv2
+import numpy as np
+import torch
+
+from training import capture, net, scene
+from training.data import augment, decode, encode
+from training.train import loss_of
+
+
+class FakePage:
+    """A white page with one black bar, which is also its only slot."""
+
+    em = 32.0
+
+    def __init__(self):
+        self.image = np.full((1400, 1000, 3), 255, np.uint8)
+        self.image[600:640, 300:700] = 0
+        self.slots = [{"kind": "line", "want": "word", "rect": [300, 600, 700, 640]}]
+
+
+def stroke(side=200):
+    ink = np.full((side, side, 3), 255, np.uint8)
+    cv2.line(ink, (20, 20), (180, 180), (30, 40, 160), 4)
+    return ink
+
+
+class Crop(unittest.TestCase):
+    def test_slots_lie_on_what_they_mark(self):
+        for seed in range(40):
+            rng = np.random.default_rng(seed)
+            canvas, slots = scene.crop(rng, FakePage(), float(rng.uniform(12, 60)), 512)
+            self.assertEqual(canvas.shape, (512, 512, 3))
+            for slot in slots:
+                x0, y0, x1, y1 = np.clip(slot["rect"], 0, 512).round().astype(int)
+                inside = canvas[y0 + 2:y1 - 2, x0 + 2:x1 - 2]
+                if inside.size > 50:
+                    self.assertLess(inside.mean(), 40, f"seed {seed}")
+
+
+class Labels(unittest.TestCase):
+    def test_classes(self):
+        page = np.full((200, 200, 3), 255, np.uint8)
+        page[95:105, 20:180] = 0
+        lab = scene.labels(page, stroke())
+        self.assertEqual(lab[30, 30], net.HAND)
+        self.assertEqual(lab[100, 100], net.BOTH)
+        self.assertEqual(lab[100, 30], net.PRINT)
+        self.assertEqual(lab[10, 150], net.PAPER)
+
+    def test_nothing_written_gives_no_handwriting(self):
+        page = np.full((200, 200, 3), 255, np.uint8)
+        page[95:105, 20:180] = 90
+        lab = scene.labels(page, np.full_like(page, 255))
+        self.assertEqual(set(np.unique(lab)), {net.PAPER, net.PRINT})
+
+    def test_what_the_capture_hides_has_no_label(self):
+        ink = stroke()
+        lab = scene.labels(np.full_like(ink, 255), ink)
+        hidden = scene.forget_invisible(np.full_like(ink, 240), lab.copy())
+        self.assertNotIn(net.HAND, hidden)
+        seen = scene.forget_invisible(ink, lab.copy())
+        self.assertEqual((seen == net.HAND).sum(), (lab == net.HAND).sum())
+
+    def test_rules_are_the_long_straight_lines(self):
+        page = np.full((200, 200, 3), 255, np.uint8)
+        page[150:152, 10:190] = 0
+        page[20:40, 20:40] = 0
+        ruled = scene.rules(page)
+        self.assertTrue(ruled[150, 100])
+        self.assertFalse(ruled[30, 30])
+
+
+class Capture(unittest.TestCase):
+    def test_same_seed_same_picture(self):
+        page = np.full((160, 160, 3), 255, np.uint8)
+        page[40:60, 20:140] = 0
+        for seed in range(60):
+            first, second = (capture.capture(np.random.default_rng(seed), page, page) for _ in range(2))
+            self.assertEqual(first.dtype, np.uint8)
+            self.assertEqual(first.shape, page.shape)
+            np.testing.assert_array_equal(first, second)
+
+    def test_print_stays_darker_than_paper(self):
+        page = np.full((160, 160, 3), 255, np.uint8)
+        page[60:100, 30:130] = 0
+        darker = 0
+        for seed in range(60):
+            out = capture.capture(np.random.default_rng(seed), page, None).astype(float)
+            darker += out[70:90, 40:120].mean() < out[10:40, 40:120].mean()
+        self.assertGreaterEqual(darker, 57)
+
+
+class Training(unittest.TestCase):
+    def test_a_sample_survives_its_shard(self):
+        rng = np.random.default_rng(1)
+        label = rng.integers(0, 4, (64, 64)).astype(np.uint8)
+        image, back = decode(encode(rng, np.full((64, 64, 3), 200, np.uint8), label))
+        np.testing.assert_array_equal(back, label)
+        self.assertLess(np.abs(image.astype(int) - 200).max(), 4)
+
+    def test_windows_keep_picture_and_label_together(self):
+        label = np.zeros((96, 96), np.uint8)
+        label[30:60, 30:60] = net.HAND
+        image = np.repeat((255 - 200 * (label > 0)).astype(np.uint8)[..., None], 3, 2)
+        for seed in range(20):
+            a, b = augment(np.random.default_rng(seed), image, label, 64)
+            self.assertLess(a[b == net.HAND].mean(), a[b == net.PAPER].mean())
+
+    def test_unlabelled_pixels_do_not_train(self):
+        logits = torch.randn(1, 4, 32, 32, requires_grad=True)
+        label = torch.full((1, 32, 32), net.IGNORE)
+        label[:, 16:] = net.PRINT
+        loss_of(logits, label).backward()
+        self.assertEqual(logits.grad[:, :, :16].abs().sum().item(), 0)
+        self.assertGreater(logits.grad[:, :, 16:].abs().sum().item(), 0)
+
+    def test_the_network_answers_at_the_size_asked(self):
+        model = net.Segmenter().eval()
+        with torch.no_grad():
+            self.assertEqual(model(torch.rand(1, 3, 96, 160)).shape, (1, 4, 96, 160))
+
+
+if __name__ == "__main__":
+    unittest.main()
