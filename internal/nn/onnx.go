@@ -140,6 +140,7 @@ func sessionOptions(cfg Config) (*ort.SessionOptions, error) {
 		options.SetInterOpNumThreads(1),
 		options.SetExecutionMode(ort.ExecutionModeSequential),
 		options.SetCpuMemArena(true),
+		options.AddSessionConfigEntry("session.intra_op.allow_spinning", "0"), // idle threads sleep
 	)
 	switch cfg.Device {
 	case "cpu":

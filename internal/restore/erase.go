@@ -14,7 +14,7 @@ func (c *canvas) erase() *image.RGBA {
 	copy(dst.Pix, c.src.Pix)
 	c.markNearInk()
 	cell := min(max(int(math.Round(2.4*c.scale)), 2), 8)
-	paper := c.field(cell, func(i int) float32 {
+	paper := c.field(c.src, cell, func(i int) float32 {
 		if c.flags[i] == 0 {
 			return 1
 		}
@@ -23,7 +23,7 @@ func (c *canvas) erase() *image.RGBA {
 	if !paper.Fill() {
 		return dst // no paper anywhere: nothing to continue
 	}
-	print := c.field(cell, func(i int) float32 {
+	print := c.field(c.src, cell, func(i int) float32 {
 		if c.flags[i]&(isPrint|isHand) == isPrint {
 			return float32(c.dark[i])
 		}
@@ -182,8 +182,8 @@ func (c *canvas) markNearInk() {
 	}
 }
 
-// field averages the page's colours by cells, each pixel with its weight.
-func (c *canvas) field(cell int, weight func(i int) float32) *raster.Field {
+// field averages a picture of the page by cells, each pixel with its weight.
+func (c *canvas) field(src *image.RGBA, cell int, weight func(i int) float32) *raster.Field {
 	f := raster.NewField((c.w+cell-1)/cell, (c.h+cell-1)/cell)
 	enough := float32(cell*cell) / 4
 	raster.Rows(f.H, c.workers, func(a, b int) {
@@ -197,7 +197,7 @@ func (c *canvas) field(cell int, weight func(i int) float32) *raster.Field {
 						if k == 0 {
 							continue
 						}
-						px := c.src.Pix[y*c.src.Stride+4*x:][:3]
+						px := src.Pix[y*src.Stride+4*x:][:3]
 						total += k
 						for ch := range sum {
 							sum[ch] += k * float32(px[ch])

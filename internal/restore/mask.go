@@ -27,7 +27,7 @@ type canvas struct {
 
 // project brings the working picture's scores to full resolution: interpolated, then snapped to
 // the ink that is really there.
-func project(src *image.RGBA, s *scores, m *raster.RGB, workers int) *canvas {
+func project(src *image.RGBA, s *scores, paper [3]*raster.Grid, workers int) *canvas {
 	w, h := src.Rect.Dx(), src.Rect.Dy()
 	c := &canvas{
 		src: src, w: w, h: h, workers: workers,
@@ -35,7 +35,6 @@ func project(src *image.RGBA, s *scores, m *raster.RGB, workers int) *canvas {
 		flags: make([]uint8, w*h),
 		dark:  make([]uint8, w*h),
 	}
-	paper := paperGrids(m, workers)
 	c.measureDarkness(paper)
 	c.noise = c.noiseLevel(s)
 	c.classify(s)

@@ -74,14 +74,30 @@ func (e *Engine) Clean(ctx context.Context, src *image.RGBA, o Options) (*Page, 
 	if err != nil {
 		return nil, err
 	}
-	c := project(src, s, m, e.Threads)
 	p := &Page{Segment: time.Since(start)}
 
 	start = time.Now()
+	paper := paperGrids(m, e.Threads)
+	if o.Remove != 0 {
+		s.keepOthers(o.Remove, m, paper)
+	}
+	c := project(src, s, paper, e.Threads)
 	p.Image = c.erase()
 	p.Removed = c.removed()
+	if o.Layers {
+		p.Handwriting, p.Mask = c.layers(p.Image)
+	}
 	p.Erase = time.Since(start)
-	return p, ctx.Err()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+
+	start = time.Now()
+	if o.Finish == Scan {
+		c.scan(p.Image)
+	}
+	p.Finish = time.Since(start)
+	return p, nil
 }
 
 func (c *canvas) removed() float64 {

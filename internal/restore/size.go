@@ -1,8 +1,10 @@
 package restore
 
 import (
+	"cmp"
 	"image"
 	"math"
+	"slices"
 
 	"unink/internal/raster"
 )
@@ -33,39 +35,106 @@ func printSize(src *image.RGBA, workers int) float64 {
 	return math.Exp(trust*math.Log(em) + (1-trust)*math.Log(prior))
 }
 
-// characterHeights lists the heights of ink components that may be characters.
+// characterHeights lists the heights of ink components that may be characters: of a character's
+// shape, as dark as print is, and standing in a line with another of about the same height.
 func characterHeights(m *raster.RGB, prior float64, workers int) []float64 {
-	ink := inkMap(m.Grey(), m.W, m.H, max(8, int(0.7*prior)), workers)
-	_, components := raster.Components(ink, m.W)
-	var heights []float64
-	for _, c := range components {
+	grey := m.Grey()
+	contrast := inkContrast(grey, m.W, m.H, max(8, int(0.7*prior)), workers)
+	labels, components := raster.Components(threshold(contrast, minContrast), m.W)
+	dark := meanValues(contrast, labels, components)
+	var candidates []raster.Component
+	var darkness []float64
+	for i, c := range components {
 		w, h := float64(c.Width()), float64(c.Height())
 		solid := float64(c.Area) / (w * h)
-		if h >= 5 && h >= prior/6 && h <= prior*4 && w >= 0.15*h && w <= 2*h && solid > 0.12 && solid < 0.9 {
-			heights = append(heights, h)
+		if h >= 5 && h >= prior/6 && h <= prior*4 && w >= 0.15*h && w <= 2*h && solid > 0.22 && solid < 0.9 {
+			candidates = append(candidates, c)
+			darkness = append(darkness, dark[i])
+		}
+	}
+	if len(candidates) == 0 {
+		return nil
+	}
+	// Specks, texture and print showing through are fainter than the page's own print.
+	faint := 0.6 * quantile(darkness, 0.8)
+	var clear []raster.Component
+	for i, c := range candidates {
+		if dark := darkness[i]; dark >= faint {
+			clear = append(clear, c)
+		}
+	}
+	return lineHeights(clear)
+}
+
+// lineHeights keeps the heights of components with a neighbour beside them of similar height.
+func lineHeights(components []raster.Component) []float64 {
+	slices.SortFunc(components, func(a, b raster.Component) int {
+		return cmp.Or(cmp.Compare(a.X0, b.X0), cmp.Compare(a.Y0, b.Y0))
+	})
+	paired := make([]bool, len(components))
+	for i, a := range components {
+		reach := a.X1 + a.Height()
+		for j := i + 1; j < len(components) && components[j].X0 <= reach; j++ {
+			b := components[j]
+			overlap := min(a.Y1, b.Y1) - max(a.Y0, b.Y0)
+			short, tall := min(a.Height(), b.Height()), max(a.Height(), b.Height())
+			if 3*short >= 2*tall-3 && 2*overlap >= short {
+				paired[i], paired[j] = true, true
+			}
+		}
+	}
+	var heights []float64
+	for i, c := range components {
+		if paired[i] {
+			heights = append(heights, float64(c.Height()))
 		}
 	}
 	return heights
 }
 
-// inkMap marks the pixels that are clearly darker than the paper around them.
-func inkMap(grey []uint8, w, h, cell, workers int) []uint8 {
+// meanValues averages a plane over each component.
+func meanValues(plane []uint8, labels []int32, components []raster.Component) []float64 {
+	sums := make([]float64, len(components))
+	for i, l := range labels {
+		if l > 0 {
+			sums[l-1] += float64(plane[i])
+		}
+	}
+	for i, c := range components {
+		sums[i] /= float64(c.Area)
+	}
+	return sums
+}
+
+// minContrast is the least share of the paper's light, in 255ths, that ink takes away.
+const minContrast = 50
+
+// inkContrast is the share of the paper's light, in 255ths, that each pixel lacks.
+func inkContrast(grey []uint8, w, h, cell, workers int) []uint8 {
 	paper := raster.PaperGrid(grey, w, h, cell, 0.8, workers)
-	ink := make([]uint8, len(grey))
+	out := make([]uint8, len(grey))
 	sampler := paper.Sample(w, h)
 	raster.Rows(h, workers, func(y0, y1 int) {
 		line, scratch := make([]float32, w), make([]float32, paper.W)
 		for y := y0; y < y1; y++ {
 			sampler.Row(line, scratch, y)
-			row, out := grey[y*w:][:w], ink[y*w:][:w]
+			from, to := grey[y*w:][:w], out[y*w:][:w]
 			for x, p := range line {
-				if float32(row[x]) < 0.78*p-6 {
-					out[x] = 1
-				}
+				to[x] = uint8(max(p-float32(from[x]), 0) / max(p, 1) * 255)
 			}
 		}
 	})
-	return ink
+	return out
+}
+
+func threshold(plane []uint8, least uint8) []uint8 {
+	out := make([]uint8, len(plane))
+	for i, v := range plane {
+		if v >= least {
+			out[i] = 1
+		}
+	}
+	return out
 }
 
 // emOf finds the mode of the heights and turns it into an em. The taller characters of the mode's
