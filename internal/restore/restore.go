@@ -78,6 +78,7 @@ func (e *Engine) Clean(ctx context.Context, src *image.RGBA, o Options) (*Page, 
 
 	start = time.Now()
 	paper := paperGrids(m, e.Threads)
+	s.vote(m, paper)
 	if o.Remove != 0 {
 		s.keepOthers(o.Remove, m, paper)
 	}
