@@ -1,0 +1,273 @@
+package restore
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"unink/internal/raster"
+)
+
+// region is a connected set of ink pixels that the network gave one class: a stroke, a letter, or
+// a piece of one where writing and print touch.
+type region struct {
+	raster.Component
+	hand     bool       // the network's class
+	evidence float64    // log-odds of handwriting: mean over the pixels, less sure for few
+	ink      [3]float64 // share of the paper's light let through, per channel
+}
+
+// neighbours are two regions that touch or lie near each other.
+type neighbours struct {
+	a, b   int32
+	weight float64
+}
+
+// vote lets the regions of ink agree with those beside them, so that no half strokes remain and
+// no specks of print go: what is near and of the same ink was mostly made by the same hand. It is
+// mean-field inference on a graph of regions, with the page's own ink colours as evidence.
+func (s *scores) vote(m *raster.RGB, paper [3]*raster.Grid) {
+	class := make([]uint8, len(s.hand))
+	for i := range class {
+		switch {
+		case s.hand[i] > 0:
+			class[i] = 2
+		case s.print[i] > 0:
+			class[i] = 1
+		}
+	}
+	labels, components := raster.Components(class, s.w)
+	if len(components) < 2 {
+		return
+	}
+	regions := s.regions(class, labels, components, m, paper)
+	addInkEvidence(regions)
+	hand := agree(regions, findNeighbours(labels, s.w, s.h, regions))
+	for i, l := range labels {
+		if l > 0 && hand[l-1] != regions[l-1].hand {
+			s.relabel(i, hand[l-1])
+		}
+	}
+}
+
+// relabel makes a pixel of ink writing or print.
+func (s *scores) relabel(i int, hand bool) {
+	const sure = 2 * scoreUnit
+	if hand {
+		s.hand[i], s.print[i] = max(s.hand[i], sure), -sure
+	} else {
+		s.hand[i], s.print[i] = -sure, max(s.print[i], sure)
+	}
+}
+
+func (s *scores) regions(class []uint8, labels []int32, components []raster.Component, m *raster.RGB, paper [3]*raster.Grid) []region {
+	sums := make([]float64, len(components))
+	hand := make([]bool, len(components))
+	for i, l := range labels {
+		if l > 0 {
+			sums[l-1] += float64(s.hand[i])
+			hand[l-1] = class[i] == 2
+		}
+	}
+	light := s.transmittance(labels, len(components), m, paper)
+	regions := make([]region, len(components))
+	for i, c := range components {
+		const enough = 40 // pixels for a region to speak for itself, at an em of 24
+		mean := sums[i] / float64(c.Area) / scoreUnit
+		sure := math.Min(1, math.Sqrt(float64(c.Area)/enough))
+		regions[i] = region{c, hand[i], min(max(mean, -4), 4) * sure, light[i]}
+	}
+	return regions
+}
+
+// Ink colours are compared in bins of hue, strength of colour and darkness.
+const inkBins = 8
+
+// inkBin places a colour: red against green, blue against yellow, and darkness, each 0..inkBins-1.
+func inkBin(t [3]float64) (b [3]float64) {
+	taken := [3]float64{1 - t[0], 1 - t[1], 1 - t[2]}
+	mean := (taken[0] + taken[1] + taken[2]) / 3
+	scale := 1 / (mean + 0.08)
+	b[0] = (taken[0]-taken[1])*scale*0.5 + 0.5
+	b[1] = (taken[2]-(taken[0]+taken[1])/2)*scale*0.5 + 0.5
+	b[2] = mean
+	for i := range b {
+		b[i] = min(max(b[i], 0), 1) * (inkBins - 1)
+	}
+	return b
+}
+
+// addInkEvidence compares each region's ink with the inks of what is surely writing and surely
+// print on this page. Where both use the same ink it says nothing.
+func addInkEvidence(regions []region) {
+	var hand, print [inkBins * inkBins * inkBins]float64
+	for _, r := range regions {
+		if mass := math.Sqrt(float64(r.Area)); r.evidence > 1 {
+			spreadBin(hand[:], inkBin(r.ink), mass)
+		} else if r.evidence < -1 {
+			spreadBin(print[:], inkBin(r.ink), mass)
+		}
+	}
+	handTotal, printTotal := total(hand[:]), total(print[:])
+	if handTotal == 0 || printTotal == 0 {
+		return
+	}
+	const (
+		floor  = 0.004 // share below which a colour is unknown
+		weight = 0.8
+		limit  = 3.0
+	)
+	for i := range regions {
+		b := inkBin(regions[i].ink)
+		h := readBin(hand[:], b)/handTotal + floor
+		p := readBin(print[:], b)/printTotal + floor
+		regions[i].evidence += min(max(weight*math.Log(h/p), -limit), limit)
+	}
+}
+
+// corners visits the eight bins round a point with their trilinear weights.
+func corners(b [3]float64, visit func(i int, k float64)) {
+	for corner := range 8 {
+		k, i := 1.0, 0
+		for axis, v := range b {
+			at := math.Floor(v)
+			f := v - at
+			if corner>>axis&1 == 1 {
+				at, f = min(at+1, inkBins-1), 1-f
+			}
+			k *= 1 - f
+			i = i*inkBins + int(at)
+		}
+		visit(i, k)
+	}
+}
+
+func spreadBin(hist []float64, b [3]float64, mass float64) {
+	corners(b, func(i int, k float64) { hist[i] += k * mass })
+}
+
+func readBin(hist []float64, b [3]float64) (v float64) {
+	corners(b, func(i int, k float64) { v += k * hist[i] })
+	return v
+}
+
+func total(v []float64) (sum float64) {
+	for _, x := range v {
+		sum += x
+	}
+	return sum
+}
+
+// voteReach is the widest gap, in working pixels, across which regions are neighbours.
+const voteReach = 12
+
+// findNeighbours grows all regions at once, pixel by pixel, until they meet or have gone half of
+// voteReach. The gap where two first meet decides the weight of their bond.
+func findNeighbours(labels []int32, w, h int, regions []region) []neighbours {
+	owner := slices.Clone(labels)
+	gap := map[[2]int32]int{}
+	touch := map[[2]int32]int{}
+	var frontier []int32
+	for i, l := range owner {
+		if l > 0 {
+			frontier = append(frontier, int32(i))
+		}
+	}
+	for d := 0; d <= voteReach/2; d++ {
+		var next []int32
+		for _, f := range frontier {
+			x, y, l := int(f)%w, int(f)/w, owner[f]
+			for _, step := range [4][2]int{{1, 0}, {0, 1}, {-1, 0}, {0, -1}} {
+				nx, ny := x+step[0], y+step[1]
+				if nx < 0 || ny < 0 || nx >= w || ny >= h {
+					continue
+				}
+				j := ny*w + nx
+				switch o := owner[j]; {
+				case o == 0:
+					owner[j] = l
+					next = append(next, int32(j))
+				case o != l:
+					pair := [2]int32{min(o, l), max(o, l)}
+					if _, met := gap[pair]; !met {
+						gap[pair] = 2 * d
+					}
+					if d == 0 {
+						touch[pair]++
+					}
+				}
+			}
+		}
+		frontier = next
+	}
+	bonds := make([]neighbours, 0, len(gap))
+	for pair, g := range gap {
+		a, b := &regions[pair[0]-1], &regions[pair[1]-1]
+		bonds = append(bonds, neighbours{pair[0] - 1, pair[1] - 1, bond(a, b, float64(g), touch[pair])})
+	}
+	slices.SortFunc(bonds, func(p, q neighbours) int {
+		return cmp.Or(cmp.Compare(p.a, q.a), cmp.Compare(p.b, q.b))
+	})
+	return bonds
+}
+
+// bond says how much two regions ought to agree.
+func bond(a, b *region, gap float64, touch int) float64 {
+	p, q := inkBin(a.ink), inkBin(b.ink)
+	apart := 0.0
+	for i, k := range [3]float64{1, 1, 0.35} {
+		apart += k * (p[i] - q[i]) * (p[i] - q[i])
+	}
+	alike := math.Exp(-apart / 0.5)
+	near := math.Exp(-gap / 6)
+	if touch > 0 {
+		near = 1.5
+	}
+	if isRule(a) != isRule(b) {
+		near *= 0.2
+	}
+	return alike * near
+}
+
+// isRule says that a region is as long and thin as a ruled line.
+func isRule(r *region) bool {
+	long, short := max(r.Width(), r.Height()), min(r.Width(), r.Height())
+	return long > 40 && long > 8*short
+}
+
+// agree finds for every region whether it is writing: the fixed point of each region's evidence
+// and what its neighbours, as sure as they are, would have it be.
+func agree(regions []region, bonds []neighbours) []bool {
+	const (
+		rounds   = 12
+		coupling = 1.2
+		most     = 2.5 // what the neighbours together can say
+	)
+	field := make([]float64, len(regions))
+	for i, r := range regions {
+		field[i] = r.evidence
+	}
+	push, weight := make([]float64, len(regions)), make([]float64, len(regions))
+	for range rounds {
+		clear(push)
+		clear(weight)
+		for _, n := range bonds {
+			push[n.a] += n.weight * math.Tanh(field[n.b]/2)
+			push[n.b] += n.weight * math.Tanh(field[n.a]/2)
+			weight[n.a] += n.weight
+			weight[n.b] += n.weight
+		}
+		for i, r := range regions {
+			together := coupling * push[i]
+			if weight[i]*coupling > most {
+				together *= most / (weight[i] * coupling)
+			}
+			field[i] = 0.5*field[i] + 0.5*(r.evidence+together)
+		}
+	}
+	hand := make([]bool, len(regions))
+	for i, f := range field {
+		hand[i] = f > 0
+	}
+	return hand
+}
