@@ -23,8 +23,6 @@ const maxFileBytes = 64 << 20
 // to 700 MB.
 const defaultJobs = 4
 
-func cpus() int { return runtime.NumCPU() }
-
 type cleanCmd struct {
 	Inputs  []string `arg:"" name:"input" help:"Pictures, folders (with all folders in them), globs, or - for standard input."`
 	Out     string   `short:"o" placeholder:"PATH" help:"A file for one picture (.png, .jpg or .webp), otherwise a folder; - is standard output. Default: x.clean.jpg beside x.jpg, folder.clean beside folder."`
@@ -74,11 +72,11 @@ func (c *cleanCmd) Run(env *environment) error {
 		return err
 	}
 	jobs := max(1, min(len(p.pages), c.jobs()))
-	engine, err := c.open(jobs, unink.Limits{MaxBytes: maxFileBytes})
+	engine, err := env.open(c.config(jobs, unink.Limits{MaxBytes: maxFileBytes}))
 	if err != nil {
 		return err
 	}
-	b := batch{env: env, cleaner: engine, options: o, jobs: jobs, report: c.report(env, p)}
+	b := batch{env: env, engine: engine, options: o, jobs: jobs, report: c.report(env, p)}
 	return errors.Join(b.run(p), engine.Close())
 }
 
@@ -86,18 +84,13 @@ func (c *cleanCmd) jobs() int {
 	if c.Jobs > 0 {
 		return c.Jobs
 	}
-	return min(defaultJobs, cpus())
-}
-
-// cleaner removes handwriting; [*unink.Cleaner] is one.
-type cleaner interface {
-	Clean(ctx context.Context, image []byte, o unink.Options) (*unink.Result, error)
+	return min(defaultJobs, runtime.NumCPU())
 }
 
 // batch cleans planned pages.
 type batch struct {
 	env     *environment
-	cleaner cleaner
+	engine  engine
 	options unink.Options
 	jobs    int
 	report  report
@@ -180,7 +173,7 @@ func (b *batch) page(pg page) outcome {
 	}
 	options := b.options
 	options.Format = pg.format
-	if o.result, o.err = b.cleaner.Clean(b.env.ctx, data, options); o.err != nil {
+	if o.result, o.err = b.engine.Clean(b.env.ctx, data, options); o.err != nil {
 		return o
 	}
 	if pg.toStdout() {

@@ -9,12 +9,14 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"syscall"
 
 	"github.com/alecthomas/kong"
 	"golang.org/x/term"
 
 	"unink"
+	"unink/internal/httpapi"
 )
 
 // The exit codes.
@@ -40,20 +42,30 @@ type engineFlags struct {
 	Threads int    `env:"UNINK_THREADS" placeholder:"N" help:"CPU threads for one page. Default: the CPUs divided among the pages cleaned at once."`
 }
 
-// open starts the engine for pages that are cleaned at once.
-func (f engineFlags) open(pages int, limits unink.Limits) (*unink.Cleaner, error) {
+// config configures an engine for a number of pages that are cleaned at once.
+func (f engineFlags) config(pages int, limits unink.Limits) unink.Config {
 	threads := f.Threads
 	if threads == 0 {
-		threads = max(1, cpus()/pages)
+		threads = max(1, runtime.NumCPU()/pages)
 	}
-	return unink.New(unink.Config{Threads: threads, Device: f.Device, Library: f.Library, Limits: limits})
+	return unink.Config{Threads: threads, Device: f.Device, Library: f.Library, Limits: limits}
 }
+
+// engine removes handwriting; [*unink.Cleaner] is one.
+type engine interface {
+	httpapi.Cleaner
+	Describe() unink.Description
+	Close() error
+}
+
+func openEngine(c unink.Config) (engine, error) { return unink.New(c) }
 
 // environment is what commands have of the world outside.
 type environment struct {
 	ctx            context.Context // ends with an interrupt
 	stdin          io.Reader
 	stdout, stderr io.Writer
+	open           func(unink.Config) (engine, error)
 }
 
 // terminal reports whether a stream is a terminal.
@@ -76,12 +88,14 @@ var (
 )
 
 // Main runs the command line of the process and returns its exit code.
-func Main() int {
+func Main() int { return program(openEngine) }
+
+func program(open func(unink.Config) (engine, error)) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	// A second interrupt ends the process at once.
 	defer context.AfterFunc(ctx, stop)()
-	return run(&environment{ctx, os.Stdin, os.Stdout, os.Stderr}, os.Args[1:])
+	return run(&environment{ctx, os.Stdin, os.Stdout, os.Stderr, open}, os.Args[1:])
 }
 
 func run(env *environment, args []string) int {

@@ -60,7 +60,7 @@ func (c *doctorCmd) Run(env *environment) error {
 
 func (c *doctorCmd) examine(env *environment, d *diagnosis) error {
 	start := time.Now()
-	engine, err := c.open(1, unink.Limits{})
+	engine, err := env.open(c.config(1, unink.Limits{}))
 	if err != nil {
 		return err
 	}

@@ -127,6 +127,9 @@ func (p *plan) find(input, out string) ([]source, error) {
 		return []source{{path: input, format: format}}, nil
 	}
 	matches, globErr := filepath.Glob(input)
+	if !hidden(input) { // as in a shell, * finds no hidden file
+		matches = slices.DeleteFunc(matches, hidden)
+	}
 	if globErr != nil || len(matches) == 0 {
 		p.missing = append(p.missing, outcome{input: input, err: plain(err)})
 		return nil, nil
@@ -147,7 +150,7 @@ func (p *plan) find(input, out string) ([]source, error) {
 func (p *plan) walk(root, out string) ([]source, error) {
 	var found []source
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		hidden := path != root && strings.HasPrefix(d.Name(), ".")
+		hidden := path != root && hidden(path)
 		switch {
 		case err != nil:
 			p.missing = append(p.missing, outcome{input: path, err: plain(err)})
@@ -167,6 +170,8 @@ func (p *plan) walk(root, out string) ([]source, error) {
 	})
 	return found, err
 }
+
+func hidden(path string) bool { return strings.HasPrefix(filepath.Base(path), ".") }
 
 // sniff tells a file's format by its first bytes.
 func sniff(path string) (unink.Format, error) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"runtime"
 	"strconv"
 	"time"
 
@@ -48,7 +49,7 @@ func (c *serveCmd) Validate() error {
 
 // Run serves until an interrupt.
 func (c *serveCmd) Run(env *environment) error {
-	cfg := c.config()
+	cfg := c.service()
 	if c.DevToken == "" {
 		cfg.DeveloperToken = rand.Text()
 		fmt.Fprintf(env.stderr, "unink: developer token until the service stops: %s (UNINK_DEV_TOKEN sets one)\n", cfg.DeveloperToken)
@@ -56,25 +57,25 @@ func (c *serveCmd) Run(env *environment) error {
 	if err := cfg.Validate(); err != nil {
 		return usageError{err.Error()}
 	}
-	engine, err := c.open(cfg.Gate.Workers, unink.Limits{})
+	engine, err := env.open(c.engineFlags.config(cfg.Gate.Workers, unink.Limits{}))
 	if err != nil {
 		return err
 	}
 	return errors.Join(c.serve(env, engine, cfg), engine.Close())
 }
 
-func (c *serveCmd) config() httpapi.Config {
+func (c *serveCmd) service() httpapi.Config {
 	cfg := httpapi.DefaultConfig()
 	cfg.Gate.Workers, cfg.Gate.Queue, cfg.MaxRequests = c.Workers, c.Queue, c.MaxRequests
 	cfg.Deadline, cfg.UploadTimeout, cfg.DrainTimeout = c.Deadline, c.UploadTimeout, c.DrainTimeout
 	cfg.DeveloperToken, cfg.Version = c.DevToken, version
 	if c.Workers == 0 {
-		cfg.Gate.Workers = max(1, cpus()/2)
+		cfg.Gate.Workers = max(1, runtime.NumCPU()/2)
 	}
 	return cfg
 }
 
-func (c *serveCmd) serve(env *environment, engine *unink.Cleaner, cfg httpapi.Config) error {
+func (c *serveCmd) serve(env *environment, engine engine, cfg httpapi.Config) error {
 	log := slog.New(slog.NewJSONHandler(env.stderr, nil))
 	if terminal(env.stderr) {
 		log = slog.New(slog.NewTextHandler(env.stderr, nil))

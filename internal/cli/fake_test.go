@@ -1,0 +1,51 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"unink"
+	"unink/internal/imagefile"
+)
+
+// drawing is an engine without a network: a page comes back as it was, in the format asked for.
+type drawing struct{ limits imagefile.Limits }
+
+func openDrawing(c unink.Config) (engine, error) {
+	switch {
+	case c.Threads < 0:
+		return nil, &unink.Error{Code: unink.ErrOption, Op: "open", Message: "threads must not be negative"}
+	case c.Library != "" || c.Device != "cpu":
+		return nil, &unink.Error{Code: unink.ErrDevice, Op: "open", Message: "not usable"}
+	}
+	return drawing{imagefile.Limits{MaxBytes: c.Limits.MaxBytes}}, nil
+}
+
+func (d drawing) Clean(_ context.Context, data []byte, o unink.Options) (*unink.Result, error) {
+	p, err := imagefile.Decode(data, d.limits)
+	if errors.Is(err, imagefile.ErrFormat) {
+		return nil, &unink.Error{Code: unink.ErrFormat, Op: "decode", Message: err.Error()}
+	} else if err != nil {
+		return nil, err
+	}
+	format := imagefile.Choose(imagefile.Format(o.Format), p.Format, p.Pixels)
+	res := &unink.Result{Format: unink.Format(format), Width: p.Width, Height: p.Height, Removed: 0.25}
+	res.Timings.Total = time.Millisecond
+	if o.Layers {
+		if res.Mask, err = imagefile.EncodePNG(p.Pixels); err != nil {
+			return nil, err
+		}
+		res.Handwriting = res.Mask
+	}
+	res.Data, err = imagefile.Encode(p.Pixels, format, p.Meta)
+	return res, err
+}
+
+func (drawing) Probe(context.Context) error { return nil }
+
+func (drawing) Describe() unink.Description {
+	return unink.Description{Library: "none", Model: "none", Device: "cpu", Threads: 1}
+}
+
+func (drawing) Close() error { return nil }
