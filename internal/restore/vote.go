@@ -12,7 +12,6 @@ import (
 // a piece of one where writing and print touch.
 type region struct {
 	raster.Component
-	hand     bool       // the network's class
 	evidence float64    // log-odds of handwriting: mean over the pixels, less sure for few
 	ink      [3]float64 // share of the paper's light let through, per channel
 }
@@ -27,6 +26,25 @@ type neighbours struct {
 // no specks of print go: what is near and of the same ink was mostly made by the same hand. It is
 // mean-field inference on a graph of regions, with the page's own ink colours as evidence.
 func (s *scores) vote(m *raster.RGB, paper [3]*raster.Grid) {
+	ink := measureInk(s, m, paper)
+	rules, count := findRules(ink.solid(), s.w, s.h)
+	labels, components := raster.Components(s.parts(ink, rules), s.w)
+	if len(components) > 1 {
+		regions := s.regions(labels, components, ink)
+		hand := agree(regions, findNeighbours(labels, s.w, s.h, regions))
+		for i, l := range labels {
+			if l > 0 && hand[l-1] != (s.hand[i] > 0) {
+				s.relabel(i, hand[l-1])
+			}
+		}
+	}
+	s.continueRules(rules, count)
+}
+
+// parts gives each pixel of ink a class such that regions of one class are made by one hand: the
+// network's own class, split where the ink's colour changes from what is the page's print to what
+// is its writing, and where letters stand on a line.
+func (s *scores) parts(ink *inkPlane, rules []int32) []uint8 {
 	class := make([]uint8, len(s.hand))
 	for i := range class {
 		switch {
@@ -34,20 +52,21 @@ func (s *scores) vote(m *raster.RGB, paper [3]*raster.Grid) {
 			class[i] = 2
 		case s.print[i] > 0:
 			class[i] = 1
+		default:
+			continue
+		}
+		const telling = 1
+		switch e := ink.evidence[i]; {
+		case e > telling:
+			class[i] |= 4
+		case e < -telling:
+			class[i] |= 8
+		}
+		if rules[i] > 0 {
+			class[i] |= 16
 		}
 	}
-	labels, components := raster.Components(class, s.w)
-	if len(components) < 2 {
-		return
-	}
-	regions := s.regions(class, labels, components, m, paper)
-	addInkEvidence(regions)
-	hand := agree(regions, findNeighbours(labels, s.w, s.h, regions))
-	for i, l := range labels {
-		if l > 0 && hand[l-1] != regions[l-1].hand {
-			s.relabel(i, hand[l-1])
-		}
-	}
+	return class
 }
 
 // relabel makes a pixel of ink writing or print.
@@ -60,102 +79,36 @@ func (s *scores) relabel(i int, hand bool) {
 	}
 }
 
-func (s *scores) regions(class []uint8, labels []int32, components []raster.Component, m *raster.RGB, paper [3]*raster.Grid) []region {
-	sums := make([]float64, len(components))
-	hand := make([]bool, len(components))
+// regions collects what is known of each component.
+func (s *scores) regions(labels []int32, components []raster.Component, ink *inkPlane) []region {
+	regions := make([]region, len(components))
+	weights := make([]float64, len(components))
+	colours := make([]float64, len(components))
 	for i, l := range labels {
-		if l > 0 {
-			sums[l-1] += float64(s.hand[i])
-			hand[l-1] = class[i] == 2
+		if l == 0 {
+			continue
+		}
+		r := &regions[l-1]
+		r.evidence += float64(s.hand[i])
+		k := float64(ink.taken(i)) + 1e-3
+		weights[l-1] += k
+		colours[l-1] += k * float64(ink.evidence[i])
+		for ch := range r.ink {
+			r.ink[ch] += k * float64(ink.light[ch][i]) / 255
 		}
 	}
-	light := s.transmittance(labels, len(components), m, paper)
-	regions := make([]region, len(components))
 	for i, c := range components {
-		const enough = 40 // pixels for a region to speak for itself, at an em of 24
-		mean := sums[i] / float64(c.Area) / scoreUnit
+		const enough = 40 // pixels for a region to speak for itself
+		r := &regions[i]
+		r.Component = c
+		mean := r.evidence / float64(c.Area) / scoreUnit
 		sure := math.Min(1, math.Sqrt(float64(c.Area)/enough))
-		regions[i] = region{c, hand[i], min(max(mean, -4), 4) * sure, light[i]}
+		r.evidence = min(max(mean, -4), 4)*sure + colours[i]/weights[i]
+		for ch := range r.ink {
+			r.ink[ch] /= weights[i]
+		}
 	}
 	return regions
-}
-
-// Ink colours are compared in bins of hue, strength of colour and darkness.
-const inkBins = 8
-
-// inkBin places a colour: red against green, blue against yellow, and darkness, each 0..inkBins-1.
-func inkBin(t [3]float64) (b [3]float64) {
-	taken := [3]float64{1 - t[0], 1 - t[1], 1 - t[2]}
-	mean := (taken[0] + taken[1] + taken[2]) / 3
-	scale := 1 / (mean + 0.08)
-	b[0] = (taken[0]-taken[1])*scale*0.5 + 0.5
-	b[1] = (taken[2]-(taken[0]+taken[1])/2)*scale*0.5 + 0.5
-	b[2] = mean
-	for i := range b {
-		b[i] = min(max(b[i], 0), 1) * (inkBins - 1)
-	}
-	return b
-}
-
-// addInkEvidence compares each region's ink with the inks of what is surely writing and surely
-// print on this page. Where both use the same ink it says nothing.
-func addInkEvidence(regions []region) {
-	var hand, print [inkBins * inkBins * inkBins]float64
-	for _, r := range regions {
-		if mass := math.Sqrt(float64(r.Area)); r.evidence > 1 {
-			spreadBin(hand[:], inkBin(r.ink), mass)
-		} else if r.evidence < -1 {
-			spreadBin(print[:], inkBin(r.ink), mass)
-		}
-	}
-	handTotal, printTotal := total(hand[:]), total(print[:])
-	if handTotal == 0 || printTotal == 0 {
-		return
-	}
-	const (
-		floor  = 0.004 // share below which a colour is unknown
-		weight = 0.8
-		limit  = 3.0
-	)
-	for i := range regions {
-		b := inkBin(regions[i].ink)
-		h := readBin(hand[:], b)/handTotal + floor
-		p := readBin(print[:], b)/printTotal + floor
-		regions[i].evidence += min(max(weight*math.Log(h/p), -limit), limit)
-	}
-}
-
-// corners visits the eight bins round a point with their trilinear weights.
-func corners(b [3]float64, visit func(i int, k float64)) {
-	for corner := range 8 {
-		k, i := 1.0, 0
-		for axis, v := range b {
-			at := math.Floor(v)
-			f := v - at
-			if corner>>axis&1 == 1 {
-				at, f = min(at+1, inkBins-1), 1-f
-			}
-			k *= 1 - f
-			i = i*inkBins + int(at)
-		}
-		visit(i, k)
-	}
-}
-
-func spreadBin(hist []float64, b [3]float64, mass float64) {
-	corners(b, func(i int, k float64) { hist[i] += k * mass })
-}
-
-func readBin(hist []float64, b [3]float64) (v float64) {
-	corners(b, func(i int, k float64) { v += k * hist[i] })
-	return v
-}
-
-func total(v []float64) (sum float64) {
-	for _, x := range v {
-		sum += x
-	}
-	return sum
 }
 
 // voteReach is the widest gap, in working pixels, across which regions are neighbours.

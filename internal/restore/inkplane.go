@@ -1,0 +1,168 @@
+package restore
+
+import (
+	"math"
+
+	"unink/internal/raster"
+)
+
+// inkPlane is the working picture as light that its ink lets through.
+type inkPlane struct {
+	s        *scores
+	light    [3][]uint8 // share of the paper's light, in 255ths
+	evidence []float32  // log-odds of writing by the ink's colour alone, smoothed; 0 off the ink
+}
+
+// measureInk compares each pixel of ink with the inks of what is surely writing and surely print
+// on this page. Where both use the same ink that tells nothing.
+func measureInk(s *scores, m *raster.RGB, paper [3]*raster.Grid) *inkPlane {
+	p := &inkPlane{s: s, evidence: make([]float32, len(s.hand))}
+	for ch := range p.light {
+		p.light[ch] = relative(m.Pix[ch], s.w, s.h, paper[ch])
+	}
+	var hand, print inkHistogram
+	for i := range s.hand {
+		const sure = 2 * scoreUnit
+		switch {
+		case s.hand[i] > sure && s.print[i] < 0:
+			hand.add(p.bin(i), p.taken(i))
+		case s.print[i] > sure && s.hand[i] < 0:
+			print.add(p.bin(i), p.taken(i))
+		}
+	}
+	if hand.total == 0 || print.total == 0 {
+		return p
+	}
+	const (
+		floor = 0.003 // share below which a colour is unknown
+		limit = 3.0
+	)
+	for i := range s.hand {
+		if s.hand[i] > 0 || s.print[i] > 0 {
+			b := p.bin(i)
+			odds := math.Log((hand.at(b) + floor) / (print.at(b) + floor))
+			p.evidence[i] = float32(min(max(odds, -limit), limit))
+		}
+	}
+	p.smooth()
+	return p
+}
+
+// relative divides a plane by its paper.
+func relative(plane []uint8, w, h int, paper *raster.Grid) []uint8 {
+	out := make([]uint8, len(plane))
+	sampler := paper.Sample(w, h)
+	line, scratch := make([]float32, w), make([]float32, paper.W)
+	for y := range h {
+		sampler.Row(line, scratch, y)
+		from, to := plane[y*w:][:w], out[y*w:][:w]
+		for x, v := range line {
+			to[x] = uint8(min(float32(from[x])/max(v, 1), 1) * 255)
+		}
+	}
+	return out
+}
+
+// taken is the share of the light, 0 to 1, that a pixel's ink takes away.
+func (p *inkPlane) taken(i int) float32 {
+	return 1 - float32(int(p.light[0][i])+int(p.light[1][i])+int(p.light[2][i]))/(3*255)
+}
+
+// solid marks ink of any kind: what the network takes for ink, and what is plainly dark.
+func (p *inkPlane) solid() []uint8 {
+	const dark = 255 - minContrast
+	out := make([]uint8, len(p.evidence))
+	for i := range out {
+		if p.s.hand[i] > 0 || p.s.print[i] > 0 || p.light[1][i] < dark {
+			out[i] = 1
+		}
+	}
+	return out
+}
+
+// smooth averages the evidence over the ink round each pixel of ink, dark ink counting most:
+// the rim of a stroke has its core's colour.
+func (p *inkPlane) smooth() {
+	const reach = 2
+	w, h := p.s.w, p.s.h
+	sums, weights := make([]float32, len(p.evidence)), make([]float32, len(p.evidence))
+	raster.Rows(h, 1, func(y0, y1 int) {
+		for i := y0 * w; i < y1*w; i++ {
+			if p.evidence[i] != 0 {
+				weights[i] = p.taken(i)
+				sums[i] = weights[i] * p.evidence[i]
+			}
+		}
+	})
+	for y := range h {
+		for x := range w {
+			i := y*w + x
+			if p.evidence[i] == 0 {
+				continue
+			}
+			var sum, weight float32
+			for yy := max(y-reach, 0); yy <= min(y+reach, h-1); yy++ {
+				for xx := max(x-reach, 0); xx <= min(x+reach, w-1); xx++ {
+					sum += sums[yy*w+xx]
+					weight += weights[yy*w+xx]
+				}
+			}
+			p.evidence[i] = sum / max(weight, 1e-6)
+		}
+	}
+}
+
+// Ink colours are counted in bins of two chromas and darkness.
+const inkBins = 8
+
+// bin places a pixel's ink: red against green, blue against yellow, and darkness, each from 0 to
+// inkBins-1.
+func (p *inkPlane) bin(i int) [3]float64 {
+	return inkBin([3]float64{float64(p.light[0][i]) / 255, float64(p.light[1][i]) / 255, float64(p.light[2][i]) / 255})
+}
+
+func inkBin(t [3]float64) (b [3]float64) {
+	taken := [3]float64{1 - t[0], 1 - t[1], 1 - t[2]}
+	mean := (taken[0] + taken[1] + taken[2]) / 3
+	scale := 1 / (mean + 0.08)
+	b[0] = (taken[0]-taken[1])*scale*0.5 + 0.5
+	b[1] = (taken[2]-(taken[0]+taken[1])/2)*scale*0.5 + 0.5
+	b[2] = mean
+	for i := range b {
+		b[i] = min(max(b[i], 0), 1) * (inkBins - 1)
+	}
+	return b
+}
+
+// inkHistogram is a density of ink colours.
+type inkHistogram struct {
+	v     [inkBins * inkBins * inkBins]float64
+	total float64
+}
+
+func (h *inkHistogram) add(b [3]float64, mass float32) {
+	corners(b, func(i int, k float64) { h.v[i] += k * float64(mass) })
+	h.total += float64(mass)
+}
+
+func (h *inkHistogram) at(b [3]float64) (v float64) {
+	corners(b, func(i int, k float64) { v += k * h.v[i] })
+	return v / h.total
+}
+
+// corners visits the eight bins round a point with their trilinear weights.
+func corners(b [3]float64, visit func(i int, k float64)) {
+	for corner := range 8 {
+		k, i := 1.0, 0
+		for axis, v := range b {
+			at := math.Floor(v)
+			f := v - at
+			if corner>>axis&1 == 1 {
+				at, f = min(at+1, inkBins-1), 1-f
+			}
+			k *= 1 - f
+			i = i*inkBins + int(at)
+		}
+		visit(i, k)
+	}
+}
