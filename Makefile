@@ -1,0 +1,52 @@
+# The two commands that matter: `make run` starts the service, `make test` sets up and passes the
+# tests. Both need Go, a C compiler and npm (which fetches ONNX Runtime, once).
+
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+LDFLAGS := -X unink/internal/cli.version=$(VERSION)
+# The race detector slows the arithmetic some ten times and finds nothing in one goroutine's
+# loops; it watches the packages where goroutines meet.
+RACE := ./internal/gate ./internal/httpapi ./internal/cli
+FUZZTIME ?= 10s
+LINT := go tool -modfile=tools.mod golangci-lint
+
+.PHONY: deps build run test race lint bench bench-real train fuzz
+
+# ONNX Runtime for this platform, verified by checksum, kept in the tree.
+deps:
+	go run ./internal/nn/fetch
+
+build: deps
+	go build -ldflags '$(LDFLAGS)' -o bin/unink ./cmd/unink
+
+run: build
+	./bin/unink serve --open
+
+test: deps
+	go test ./...
+
+race: deps
+	go test -race $(RACE)
+
+lint: deps
+	$(LINT) run
+
+# Speed and quality; the figures of docs/benchmarks.md.
+bench: deps
+	go test -run '^$$' -bench . -benchmem ./bench/...
+
+# Quality on real pages: make bench-real DIR=path
+bench-real: deps
+	go run ./bench/real $(DIR)
+
+# A small training run, which proves the way from pages to a model in minutes.
+train:
+	$(MAKE) -C training small
+
+# Every fuzz target for a short while.
+fuzz: deps
+	@set -e; for package in $$(go list ./...); do \
+	  for target in $$(go test -list '^Fuzz' $$package | grep '^Fuzz' || true); do \
+	    echo "$$package $$target"; \
+	    go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package; \
+	  done; \
+	done
