@@ -144,7 +144,7 @@ func clamp8(v float32) uint8 { return uint8(min(max(v+0.5, 0), 255)) }
 // markNearInk sets nearInk in a safety ring round strokes and print, so that no grey rim is taken
 // for paper.
 func (c *canvas) markNearInk() {
-	ring := int(math.Ceil(1.2 * c.scale))
+	ring := int(math.Ceil(2.2 * c.scale))
 	raster.Rows(c.h, c.workers, func(y0, y1 int) {
 		for y := y0; y < y1; y++ {
 			row := c.flags[y*c.w:][:c.w]

@@ -80,20 +80,27 @@ func (p *inkPlane) solid() []uint8 {
 	return out
 }
 
+// blank says that there is nothing on the page: hardly a pixel of ink.
+func (p *inkPlane) blank() bool {
+	n := 0
+	for _, v := range p.solid() {
+		n += int(v)
+	}
+	return float64(n) < 2e-5*float64(len(p.evidence))
+}
+
 // smooth averages the evidence over the ink round each pixel of ink, dark ink counting most:
 // the rim of a stroke has its core's colour.
 func (p *inkPlane) smooth() {
 	const reach = 2
 	w, h := p.s.w, p.s.h
 	sums, weights := make([]float32, len(p.evidence)), make([]float32, len(p.evidence))
-	raster.Rows(h, 1, func(y0, y1 int) {
-		for i := y0 * w; i < y1*w; i++ {
-			if p.evidence[i] != 0 {
-				weights[i] = p.taken(i)
-				sums[i] = weights[i] * p.evidence[i]
-			}
+	for i, e := range p.evidence {
+		if e != 0 {
+			weights[i] = p.taken(i)
+			sums[i] = weights[i] * e
 		}
-	})
+	}
 	for y := range h {
 		for x := range w {
 			i := y*w + x

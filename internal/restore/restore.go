@@ -78,9 +78,13 @@ func (e *Engine) Clean(ctx context.Context, src *image.RGBA, o Options) (*Page, 
 
 	start = time.Now()
 	paper := paperGrids(m, e.Threads)
-	s.vote(m, paper)
+	ink := measureInk(s, m, paper)
+	if ink.blank() {
+		return nil, ErrNoContent
+	}
+	s.vote(ink)
 	if o.Remove != 0 {
-		s.keepOthers(o.Remove, m, paper)
+		s.keepOthers(o.Remove, ink)
 	}
 	c := project(src, s, paper, e.Threads)
 	p.Image = c.erase()

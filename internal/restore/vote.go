@@ -25,8 +25,7 @@ type neighbours struct {
 // vote lets the regions of ink agree with those beside them, so that no half strokes remain and
 // no specks of print go: what is near and of the same ink was mostly made by the same hand. It is
 // mean-field inference on a graph of regions, with the page's own ink colours as evidence.
-func (s *scores) vote(m *raster.RGB, paper [3]*raster.Grid) {
-	ink := measureInk(s, m, paper)
+func (s *scores) vote(ink *inkPlane) {
 	rules, count := findRules(ink.solid(), s.w, s.h)
 	labels, components := raster.Components(s.parts(ink, rules), s.w)
 	if len(components) > 1 {
@@ -90,7 +89,7 @@ func (s *scores) regions(labels []int32, components []raster.Component, ink *ink
 		}
 		r := &regions[l-1]
 		r.evidence += float64(s.hand[i])
-		k := float64(ink.taken(i)) + 1e-3
+		k := float64(ink.taken(i)*ink.taken(i)) + 1e-4
 		weights[l-1] += k
 		colours[l-1] += k * float64(ink.evidence[i])
 		for ch := range r.ink {
