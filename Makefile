@@ -9,7 +9,7 @@ RACE := ./internal/gate ./internal/httpapi ./internal/cli
 FUZZTIME ?= 10s
 LINT := go tool -modfile=tools.mod golangci-lint
 
-.PHONY: deps build run test race lint bench bench-real train fuzz
+.PHONY: deps build run test race lint bench bench-quality bench-real train fuzz
 
 # ONNX Runtime for this platform, verified by checksum, kept in the tree.
 deps:
@@ -30,13 +30,17 @@ race: deps
 lint: deps
 	$(LINT) run
 
-# Speed and quality; the figures of docs/benchmarks.md.
+# The figures of docs/benchmarks.md: speed; synthetic pages; real pages, with DIR=path.
 bench: deps
-	go test -run '^$$' -bench . -benchmem ./bench/...
+	go test -run '^$$' -bench . -benchmem . ./internal/...
 
-# Quality on real pages: make bench-real DIR=path
+bench-quality: deps
+	go run ./bench/quality
+
 bench-real: deps
-	go run ./bench/real $(DIR)
+	@test -n '$(DIR)' || { echo 'usage: make bench-real DIR=path, a folder with pages/ and ann/'; exit 2; }
+	go run ./bench/real -dir '$(DIR)' -finish colour
+	go run ./bench/real -dir '$(DIR)' -finish scan
 
 # A small training run, which proves the way from pages to a model in minutes.
 train:
