@@ -57,7 +57,7 @@ func (c *serveCmd) Run(env *environment) error {
 	if err := cfg.Validate(); err != nil {
 		return usageError{err.Error()}
 	}
-	engine, err := env.open(c.engineFlags.config(cfg.Gate.Workers, unink.Limits{}))
+	engine, err := env.open(c.config(cfg.Gate.Workers, unink.Limits{}))
 	if err != nil {
 		return err
 	}
