@@ -11,6 +11,8 @@ import (
 	"image/jpeg"
 	"image/png"
 	"math"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/HugoSmits86/nativewebp"
@@ -382,4 +384,23 @@ func FuzzDecode(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+func TestDecodeKindsOfJPEG(t *testing.T) {
+	for name, want := range map[string]color.RGBA{
+		"cmyk.jpg":             {200, 40, 40, 255},
+		"progressive-grey.jpg": {255, 255, 255, 255},
+	} {
+		data, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := Decode(data, Limits{})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got := p.Pixels.RGBAAt(2, 0); !near(got, want, 12) {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
 }

@@ -186,7 +186,7 @@ func initialize(library string) error {
 	}
 	load := func(path string) error {
 		ort.SetSharedLibraryPath(path)
-		return ort.InitializeEnvironment(ort.WithLogLevelError())
+		return ort.InitializeEnvironment(ort.WithLogLevelFatal())
 	}
 	var err error
 	if library != "" {

@@ -2,20 +2,218 @@ package nn
 
 import (
 	"context"
+	"encoding/binary"
+	"errors"
+	"image/png"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
+
+	ort "github.com/yalue/onnxruntime_go"
 
 	"unink/models"
 )
 
-func BenchmarkTile(b *testing.B) {
+func open(t testing.TB) *ONNX {
+	t.Helper()
 	data, m, err := models.Segment()
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
 	o, err := Open(Config{Model: data, Input: m.Input, Output: m.Output})
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if err := o.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return o
+}
+
+// The network gives the same logits here as it gave in PyTorch when it was exported.
+func TestParity(t *testing.T) {
+	const tolerance = 2e-3
+	data, m, err := models.Segment()
+	if err != nil {
+		t.Fatal(err)
+	}
+	open(t) // the library
+	crops, err := filepath.Glob("../../models/parity/*.png")
+	if err != nil || len(crops) == 0 {
+		t.Fatalf("no parity vectors: %v", err)
+	}
+	session, err := ort.NewDynamicAdvancedSessionWithONNXData(data, []string{m.Input}, []string{m.Output}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = session.Destroy() }()
+	for _, path := range crops {
+		in, w, h := readCrop(t, path)
+		input, err := ort.NewTensor(ort.NewShape(1, 3, int64(h), int64(w)), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		output, err := ort.NewEmptyTensor[float32](ort.NewShape(1, Classes, int64(h), int64(w)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := session.Run([]ort.Value{input}, []ort.Value{output}); err != nil {
+			t.Fatal(err)
+		}
+		want := readFloats(t, strings.TrimSuffix(path, ".png")+".bin")
+		got := output.GetData()
+		if len(got) != len(want) {
+			t.Fatalf("%s: %d logits, want %d", path, len(got), len(want))
+		}
+		worst := 0.0
+		for i := range got {
+			worst = max(worst, math.Abs(float64(got[i]-want[i])))
+		}
+		t.Logf("%s: largest difference %.2g", filepath.Base(path), worst)
+		if worst > tolerance {
+			t.Errorf("%s: logits differ by up to %g, at most %g is allowed", path, worst, tolerance)
+		}
+	}
+}
+
+func readCrop(t *testing.T, path string) (planes []float32, w, h int) {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	m, err := png.Decode(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, h = m.Bounds().Dx(), m.Bounds().Dy()
+	planes = make([]float32, 3*w*h)
+	for y := range h {
+		for x := range w {
+			r, g, b, _ := m.At(x, y).RGBA()
+			for c, v := range [3]uint32{r, g, b} {
+				planes[(c*h+y)*w+x] = float32(v>>8) / 255
+			}
+		}
+	}
+	return planes, w, h
+}
+
+func readFloats(t *testing.T, path string) []float32 {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := make([]float32, len(raw)/4)
+	for i := range out {
+		out[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
+	}
+	return out
+}
+
+// The same tile gives the same answer, also when several run at once.
+func TestRunIsDeterministic(t *testing.T) {
+	o := open(t)
+	in := make([]float32, 3*Tile*Tile)
+	for i := range in {
+		in[i] = float32(i%251) / 250
+	}
+	answers := make(chan []float32, 3)
+	for range cap(answers) {
+		go func() {
+			out := make([]float32, Classes*Tile*Tile)
+			if err := o.Run(context.Background(), in, out); err != nil {
+				t.Error(err)
+			}
+			answers <- out
+		}()
+	}
+	first := <-answers
+	for range cap(answers) - 1 {
+		for i, v := range <-answers {
+			if v != first[i] {
+				t.Fatalf("logit %d is %g and %g", i, first[i], v)
+			}
+		}
+	}
+}
+
+func TestRunStopsBeforeItBegins(t *testing.T) {
+	o := open(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := o.Run(ctx, make([]float32, 3*Tile*Tile), make([]float32, Classes*Tile*Tile)); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want context.Canceled", err)
+	}
+}
+
+// A device that is asked for and not there is an error, not a silent fall back.
+func TestUnusableDevice(t *testing.T) {
+	data, m, err := models.Segment()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, device := range []string{"cuda", "abacus"} {
+		_, err := Open(Config{Model: data, Input: m.Input, Output: m.Output, Device: device})
+		if !errors.Is(err, ErrDevice) || !strings.Contains(err.Error(), "cpu") {
+			t.Errorf("%s: %v", device, err)
+		}
+	}
+}
+
+func TestLibraryIsUnpackedOnce(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("HOME", t.TempDir())
+	var path string
+	if err := withLibrary(func(p string) error { path = p; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := withLibrary(func(string) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := os.Stat(path); err != nil || !after.ModTime().Equal(before.ModTime()) {
+		t.Errorf("unpacked again: %v", err)
+	}
+	// A damaged copy is replaced, never loaded.
+	if err := os.WriteFile(path, []byte("not a library"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := withLibrary(func(string) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if repaired, err := os.Stat(path); err != nil || repaired.Size() != before.Size() {
+		t.Errorf("the damaged library is still there: %v", err)
+	}
+}
+
+func TestLibraryWithoutCacheFolder(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", "/dev/null")
+	t.Setenv("HOME", "/dev/null")
+	t.Setenv("TMPDIR", t.TempDir())
+	err := withLibrary(func(p string) error {
+		_, err := os.Stat(p)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := os.ReadDir(os.Getenv("TMPDIR")); len(left) != 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func BenchmarkTile(b *testing.B) {
+	o := open(b)
 	in, out := make([]float32, 3*Tile*Tile), make([]float32, Classes*Tile*Tile)
 	for b.Loop() {
 		if err := o.Run(context.Background(), in, out); err != nil {
