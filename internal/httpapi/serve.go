@@ -28,7 +28,9 @@ func (s *Server) Serve(ctx context.Context, public, metrics net.Listener) error 
 	}
 	s.stop(servers, cancelRequests)
 	for range running {
-		<-failed
+		if ended := <-failed; !errors.Is(ended, http.ErrServerClosed) {
+			err = errors.Join(err, ended)
+		}
 	}
 	return err
 }
