@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -70,17 +71,19 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request, limit int64, r
 
 // writeJSON writes an answer. Its error says that the client is not there to read it.
 func writeJSON(w http.ResponseWriter, status int, v any) error {
-	body, err := json.Marshal(v)
-	if err != nil {
+	var body bytes.Buffer
+	encoder := json.NewEncoder(&body)
+	encoder.SetEscapeHTML(false) // it is JSON, and says so
+	if err := encoder.Encode(v); err != nil {
 		return err
 	}
 	h := w.Header()
 	if h.Get("Content-Type") == "" {
 		h.Set("Content-Type", "application/json")
 	}
-	h.Set("Content-Length", strconv.Itoa(len(body)))
+	h.Set("Content-Length", strconv.Itoa(body.Len()))
 	w.WriteHeader(status)
-	if _, err := w.Write(body); err != nil {
+	if _, err := w.Write(body.Bytes()); err != nil {
 		return &failure{gone, "the client went away", 0, err}
 	}
 	return nil
