@@ -12,11 +12,10 @@ A patch is uint8 H x W x 3, RGB, 255 where there is no ink. All chance comes fro
 """
 
 import argparse
-import pathlib
-from dataclasses import dataclass, replace
 import os
-import time
+import pathlib
 import unicodedata
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
@@ -29,11 +28,13 @@ from training.texts import pick
 
 __all__ = ["Inks", "Hand", "coverage", "KINDS", "MARKS"]
 
-WRAPPED = {"words", "sentence", "paragraph", "cjk", "kana", "hangul", "cyrillic", "greek", *texts.SHAPED}
+SCRIPTS = {"cjk", "kana", "hangul", "cyrillic", "greek", *texts.SHAPED}
+WRAPPED = {"words", "sentence", "paragraph", *SCRIPTS}
 LAID_OUT = ("formula", "sum", "fraction", "signature")
 KINDS = (*texts.PLAIN, *LAID_OUT)
 MARKS = (*marks.STROKES, "highlight", "question", "exclamation", "score")
 RIGHT_TO_LEFT = {"arabic", "hebrew"}
+UNACCENTED = dict(zip("øØłŁßæÆœŒđĐıς", "oOlLsaAoOdDiσ"))
 SMALLEST_FIT = 0.6  # text is shortened rather than written smaller than this share of the height asked for
 
 
@@ -133,17 +134,13 @@ class Inks:
     def _suited(self, rng, hand, text, script):
         """The hand itself when it knows the letters of text, else one like it that does."""
         letters = {u for line in text.split("\n") for u in _units(line) if u != " "}
-        knows = lambda source: sum(source.has(u) or self.drawn.has(u) and not u.isalpha() for u in letters)
+        knows = lambda source: sum(source.has(u) or source.has(_plain(u)) or self.drawn.has(u) and not u.isalpha() for u in letters)
         if knows(hand.source) >= 0.9 * len(letters):
             return hand
         candidates = self.by_script.get(script or "latin", [])
-        for _ in range(8):
-            if not candidates:
-                break
-            source = pick(rng, candidates)
-            if knows(source) >= 0.9 * len(letters):
-                return replace(hand, source=source, outlined=hand.outlined and isinstance(source, hands.FontSource))
-        return hand
+        tried = [pick(rng, candidates) for _ in range(6 if candidates else 0)]
+        source = next((s for s in tried if knows(s) >= 0.9 * len(letters)), max([*tried, hand.source], key=knows))
+        return replace(hand, source=source, outlined=hand.outlined and isinstance(source, hands.FontSource))
 
     # ---- text ----
 
@@ -151,7 +148,8 @@ class Inks:
         """Writes text, or when text is None something of this kind (any of KINDS), in a tight patch.
 
         height: of a small x in pixels, 8 to 150. max_width, max_height: limits of the patch in pixels;
-        running text is broken into lines, other text written smaller to keep them.
+        running text is broken into lines, other text written smaller to keep them. A script that no hand
+        of this split writes is replaced by Latin words.
         """
         if kind not in KINDS:
             raise ValueError(f"no writing of kind {kind!r}: use one of {', '.join(KINDS)}")
@@ -170,6 +168,8 @@ class Inks:
 
     def _text(self, rng, hand, text, kind, height, room):
         ours = text is None
+        if ours and kind in SCRIPTS and kind not in self.by_script:  # no hand of this split writes it
+            kind = "words"
         text = texts.PLAIN[kind](rng) if ours else text
         script = kind if kind in self.by_script else "cjk" if any("一" <= c <= "鿿" for c in text) else None
         hand = self._suited(rng, hand, text, script)
@@ -226,7 +226,7 @@ class Inks:
             if unit == " ":
                 x, before = x + hand.gap * rng.uniform(0.75, 1.4), None
                 continue
-            plain = unicodedata.normalize("NFD", unit)[0]
+            plain = _plain(unit)
             glyph = hand.source.glyph(unit, rng) or self.drawn.glyph(unit, rng) or hand.source.glyph(plain, rng) or self.drawn.glyph(plain, rng)
             if glyph is None:
                 x, before = x + 0.6, None
@@ -388,6 +388,11 @@ def _units(text):
     return [unit for word in text.split(" ") for unit in (word, " ")][:-1]
 
 
+def _plain(unit):
+    """A letter without its accent, for hands that do not know it."""
+    return UNACCENTED.get(unit) or (unicodedata.normalize("NFD", unit)[0] if len(unit) == 1 else unit)
+
+
 def _jittered(rng, hand, glyph, x, y):
     """The glyph's strokes and outlines, written once by this hand at x y."""
     parts = glyph.strokes + [as_stroke(o) for o in glyph.outline] if hand.outlined else glyph.strokes
@@ -489,13 +494,12 @@ def sheet(inks, seed, kinds, columns=5, width=360):
 
 
 def build(data=None):
-    """Makes the caches of both splits."""
+    """Makes the caches of both splits that are not there yet."""
     for split in ("train", "val"):
         inks = Inks(split, data)
         for font in inks.fonts:
-            started = time.monotonic()
-            font.build()
-            print(f"{split} {font.name}: {time.monotonic() - started:.1f} s", flush=True)
+            if not font.cache.exists():
+                print(f"{split} {font.name}: {len(font.build())} glyphs", flush=True)
         inks.lifts.build()
 
 

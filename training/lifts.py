@@ -17,7 +17,7 @@ from scipy import ndimage
 from training import pens
 from training.hands import held_out
 
-CACHE_VERSION = 1
+CACHE_VERSION = 5
 LARGEST_DIGIT = 44  # pixels: digits were scanned small and are not blown up beyond this
 
 
@@ -57,7 +57,8 @@ class Lifts:
         if self.digits and height <= LARGEST_DIGIT and rng.random() < 0.15:
             patch = self._number(rng, height)
         else:
-            patch = self._words(rng, height, max_w, max_h)
+            tries = (self._words(rng, height, max_w, max_h) for _ in range(4))
+            patch = next((p for p in tries if p is not None and pens.coverage(p).sum() > 0.35 * height * height), None)
         if patch is None or patch.shape[1] > max_w or patch.shape[0] > max_h:
             return None
         return patch
@@ -118,7 +119,11 @@ def _load_page(path, cache):
     if not cache.exists():
         cache.parent.mkdir(parents=True, exist_ok=True)
         temporary = cache.with_name(f"{cache.name}.{os.getpid()}")
-        temporary.write_bytes(pickle.dumps(lift_page(cv2.cvtColor(cv2.imread(str(path)), cv2.COLOR_BGR2RGB))))
+        page = cv2.cvtColor(cv2.imread(str(path)), cv2.COLOR_BGR2RGB)
+        if path.parent.name == "manuscript":  # the stamped page number is print
+            h, w = page.shape[:2]
+            page[:h // 10, 3 * w // 4:] = page[:h // 10, w // 2:3 * w // 4].mean((0, 1))
+        temporary.write_bytes(pickle.dumps(lift_page(page)))
         temporary.rename(cache)
     return pickle.loads(cache.read_bytes())
 
@@ -165,6 +170,9 @@ def lift_page(page):
             continue
         if area > 0.5 * w * h and w > body or _is_rule(coverage[y:y + h, x:x + w]):
             continue
+        inked = ink[y:y + h, x:x + w, :2].min(2)[coverage[y:y + h, x:x + w]]
+        if np.percentile(inked, 25) > 185:
+            continue  # a stain, nowhere dark
         grown = cv2.dilate((labels[y:y + h, x:x + w] == i).astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
         piece = np.where(grown[..., None], ink[y:y + h, x:x + w], 255).astype(np.uint8)
         words.append((centres[i], Word(int(x), int(y), cv2.imencode(".png", piece)[1].tobytes())))
@@ -191,13 +199,18 @@ def transmittance(page):
 
 def clear(patch, sheet):
     """Transmittance with everything but ink made bare paper: noise, texture, printed rules."""
-    ink = 1 - patch.min(2)
+    ink = 1 - patch[..., :2].min(2)  # what takes away blue alone is a stain of the paper
     blurred = cv2.GaussianBlur(ink, (0, 0), 0.8)
     noise = np.median(blurred[sheet]) + 4 * 1.48 * np.median(np.abs(blurred[sheet] - np.median(blurred[sheet])))
     low = max(noise, 0.08)
-    rules = _rules(blurred > low) & sheet
-    faint = np.percentile(blurred[rules], 80) if rules.sum() > 0.002 * sheet.sum() else 0
-    low = float(np.clip(max(low, 1.1 * faint), 0.08, 0.3))
+    h, w = ink.shape
+    middle = np.s_[h // 4:3 * h // 4, w // 4:3 * w // 4]  # away from the paper's edges
+    level, upright = _rules(blurred[middle] > low)
+    rules = level | upright
+    if level.mean() > 0.001 and rules.mean() > 0.002:
+        faint = np.percentile(blurred[middle][rules], [50, 80])
+        low = max(low, 1.1 * faint[1]) if faint[0] < 0.6 else low  # darker ones are drawn by hand
+    low = float(np.clip(low, 0.07, 0.3))
     strong = blurred > low + 0.1
     count, labels = cv2.connectedComponents((blurred > low).astype(np.uint8), connectivity=8)
     real = np.bincount(labels[strong & sheet], minlength=count) > 6
@@ -208,12 +221,12 @@ def clear(patch, sheet):
 
 
 def _rules(mask):
-    """Long straight thin runs, level or upright: the printed lines of the paper."""
-    mask = mask.astype(np.uint8)
-    found = np.zeros_like(mask)
-    for shape in ((1, 61), (61, 1)):
-        found |= cv2.morphologyEx(mask, cv2.MORPH_OPEN, np.ones(shape, np.uint8))
-    return found > 0
+    """The printed lines of the paper, level and upright: runs longer than any stroke."""
+    mask, found = mask.astype(np.uint8), []
+    for long, thick in (((1, 161), (3, 1)), ((161, 1), (1, 3))):
+        thickened = cv2.dilate(mask, np.ones(thick, np.uint8))  # a rule leans a little
+        found.append((cv2.morphologyEx(thickened, cv2.MORPH_OPEN, np.ones(long, np.uint8)) > 0) & (mask > 0))
+    return found
 
 
 def _is_rule(mask):

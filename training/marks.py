@@ -1,6 +1,7 @@
 """Marks that are not text: ticks, circles, strike-outs, shadings, drawings, as strokes in a w x h pixel frame."""
 
 import numpy as np
+from scipy.ndimage import gaussian_filter1d
 
 from training.hands import as_stroke, resample
 from training.texts import pick
@@ -26,7 +27,8 @@ def sway(rng, points, amount):
     n = len(points)
     knots = max(2, n // 12 + 2)
     at = np.linspace(0, knots - 1, n)
-    return np.stack([np.interp(at, np.arange(knots), rng.normal(0, amount, knots)) for _ in range(2)], 1)
+    moves = np.stack([np.interp(at, np.arange(knots), rng.normal(0, amount, knots)) for _ in range(2)], 1)
+    return gaussian_filter1d(moves, 4, axis=0, mode="nearest")
 
 
 def ellipse(rng, w, h, turns=None):
@@ -35,7 +37,7 @@ def ellipse(rng, w, h, turns=None):
     n = int(24 + 40 * turns)
     angle = rng.uniform(-2.6, -0.6) + np.linspace(0, 2 * np.pi * turns, n) * (1 if rng.random() < 0.25 else -1)
     drift = 1 + np.linspace(0, rng.normal(0, 0.07), n) + sway(rng, angle, 0.025)[:, 0]
-    square = rng.uniform(0.8, 1.05)  # below 1: nearer a rectangle with round corners
+    square = rng.uniform(0.88, 1.05)  # below 1: nearer a rectangle with round corners
     x, y = (np.sign(f(angle)) * np.abs(f(angle)) ** square for f in (np.cos, np.sin))
     tilt = rng.normal(0, 0.05)
     return as_stroke(np.stack([w / 2 + w / 2 * drift * x + tilt * h * y * 0.5, h / 2 + h / 2 * drift * y - tilt * h * x], 1))
@@ -89,12 +91,12 @@ def zigzag(rng, w, h, pitch, lean=.4):
 
 def scribble(rng, w, h):
     if rng.random() < 0.55:
-        return [curve(rng, zigzag(rng, w, h, max(4, h * rng.uniform(.12, .4))), h * .02)]
+        return [curve(rng, zigzag(rng, w, h, max(4, min(w, h) * rng.uniform(.12, .4))), h * .02)]
     if rng.random() < 0.5:  # loops, like a spring
         n = int(np.clip(w / max(h, 4) * rng.uniform(2, 5), 3, 40))
-        angle = np.linspace(0, 2 * np.pi * n, n * 12)
+        angle = np.linspace(0, 2 * np.pi * n, n * 28)
         x = np.linspace(h * .25, w - h * .25, len(angle)) + h * .3 * np.cos(angle)
-        return [as_stroke(np.stack([x, h / 2 + h * .45 * np.sin(angle)], 1) + sway(rng, angle, h * .05))]
+        return [as_stroke(np.stack([x, h / 2 + h * .45 * np.sin(angle)], 1) + sway(rng, angle, h * .04))]
     knots = int(rng.integers(8, 25))
     return [curve(rng, np.stack([rng.uniform(0, w, knots), rng.uniform(0, h, knots)], 1))]
 
