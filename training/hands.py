@@ -30,9 +30,9 @@ CACHE_VERSION = 3
 # Handwriting-like fonts among Debian's, by package: files that match these.
 DEBIAN_HANDS = {
     "fonts-breip": "Breip.ttf", "fonts-bwht": "*.otf", "fonts-dkg-handwriting": "dkg.ttf", "fonts-humor-sans": "*.ttf",
-    "fonts-rufscript": "*.ttf", "fonts-seto": "setofont.ttf", "fonts-femkeklaver": "*.ttf", "fonts-kiloji": "kiloji_p.ttf",
+    "fonts-rufscript": "*.ttf", "fonts-seto": "setofont.ttf", "fonts-kiloji": "kiloji_p.ttf",
     "fonts-navilu": "*.ttf", "fonts-aoyagi-kouzan-t": "*.ttf", "fonts-aoyagi-soseki": "*.ttf",
-    "fonts-kouzan-mouhitsu": "kouzan-mouhitsu-gyosho.ttf", "fonts-ecolier-court": "*.ttf", "fonts-yusei-magic": "*.ttf",
+    "fonts-kouzan-mouhitsu": "kouzan-mouhitsu-gyosho.ttf", "fonts-yusei-magic": "*.ttf",
     "fonts-tomsontalks": "*.ttf", "fonts-yozvox-yozfont": "*YozFontF.ttf", "fonts-tlwg-purisa-ttf": "Purisa.ttf",
     "fonts-smc-karumbi": "*.ttf", "fonts-dustin": "Domestic_Manners.ttf",
     "fonts-kristi": "*.[ot]tf",

@@ -68,7 +68,7 @@ def underline(rng, w, h):
 
 def double_underline(rng, w, h):
     gap = h * rng.uniform(.3, .6)
-    return [straight(rng, w, h * .4, .3) + [0, -0, 0], straight(rng, w * rng.uniform(.8, 1), h * .4, .3) + [rng.uniform(0, .1) * w, gap, 0]]
+    return [straight(rng, w, h * .4, .3), straight(rng, w * rng.uniform(.8, 1), h * .4, .3) + [rng.uniform(0, .1) * w, gap, 0]]
 
 
 def wavy(rng, w, h):
@@ -225,9 +225,9 @@ def free_curve(rng, w, h):
 def dashed(stroke, dash, gap):
     """A straight or curved stroke as a dashed one."""
     length = np.concatenate([[0], np.hypot(*np.diff(stroke[:, :2], axis=0).T).cumsum()])
-    part = length % (dash + gap) < dash
-    cuts = np.flatnonzero(np.diff(part.astype(int))) + 1
-    return [s for s in np.split(stroke, cuts) if len(s) > 1 and np.searchsorted(length, 0) >= 0][::2] or [stroke]
+    drawn = length % (dash + gap) < dash
+    parts = np.split(stroke, np.flatnonzero(np.diff(drawn)) + 1)
+    return [part for part in parts[::2] if len(part) > 1] or [stroke]
 
 
 def triangle(rng, w, h):
