@@ -33,7 +33,7 @@ DEBIAN_HANDS = {
     "fonts-rufscript": "*.ttf", "fonts-seto": "setofont.ttf", "fonts-kiloji": "kiloji_p.ttf",
     "fonts-navilu": "*.ttf", "fonts-aoyagi-kouzan-t": "*.ttf", "fonts-aoyagi-soseki": "*.ttf",
     "fonts-kouzan-mouhitsu": "kouzan-mouhitsu-gyosho.ttf", "fonts-yusei-magic": "*.ttf",
-    "fonts-tomsontalks": "*.ttf", "fonts-yozvox-yozfont": "*YozFontF.ttf", "fonts-tlwg-purisa-ttf": "Purisa.ttf",
+    "fonts-tomsontalks": "*.ttf", "fonts-tlwg-purisa-ttf": "Purisa.ttf",
     "fonts-smc-karumbi": "*.ttf", "fonts-dustin": "Domestic_Manners.ttf",
     "fonts-kristi": "*.[ot]tf",
 }
