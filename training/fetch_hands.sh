@@ -2,6 +2,9 @@
 # Fetches the handwriting fonts that training/hands.py draws from, at fixed versions, from npm
 # (@expo-google-fonts, every family under the SIL Open Font Licence) into $UNINK_DATA/hands.
 # One regular weight a family is kept, with its licence.
+#
+#   training/fetch_hands.sh        all of them
+#   training/fetch_hands.sh few    the first ten: enough to try the pipeline
 set -eu
 data=${UNINK_DATA:-$(dirname "$0")/data}
 hands=$data/hands
@@ -32,6 +35,7 @@ the-girl-next-door@0.4.1 vibur@0.2.2 waiting-for-the-sunrise@0.2.3 whisper@0.4.2
 zen-kurenaido@0.4.1 zeyada@0.2.3 zhi-mang-xing@0.4.1
 "
 
+[ "${1:-}" = few ] && families=$(echo $families | cut -d ' ' -f 1-10)
 for package in $families; do
     family=${package%@*}
     [ -e "$hands/$family/LICENSE_FONT" ] && continue
