@@ -12,6 +12,13 @@ func (c Component) Width() int { return c.X1 - c.X0 }
 // Height of the bounding box.
 func (c Component) Height() int { return c.Y1 - c.Y0 }
 
+// Add takes in a pixel. A component with nothing in it starts with X0 and Y0 beyond any pixel.
+func (c *Component) Add(x, y int) {
+	c.X0, c.X1 = min(c.X0, x), max(c.X1, x+1)
+	c.Y0, c.Y1 = min(c.Y0, y), max(c.Y1, y+1)
+	c.Area++
+}
+
 // Components labels the 8-connected sets of equal, non-zero class in a plane of width w. It
 // returns the label of each pixel, 0 where class is 0, and the components; label n is
 // components[n-1]. Labels go by the first pixel in reading order.
@@ -80,11 +87,7 @@ func Components(class []uint8, w int) (labels []int32, components []Component) {
 		}
 		n := number[l]
 		labels[i] = n
-		c := &components[n-1]
-		x, y := i%w, i/w
-		c.X0, c.X1 = min(c.X0, x), max(c.X1, x+1)
-		c.Y0, c.Y1 = min(c.Y0, y), max(c.Y1, y+1)
-		c.Area++
+		components[n-1].Add(i%w, i/w)
 	}
 	return labels, components
 }

@@ -7,9 +7,10 @@ import (
 	"unink/internal/raster"
 )
 
-// erase paints the paper, and the print where there is some, over the strokes. It returns a
-// picture of its own; pixels that are not strokes are the page's.
-func (c *canvas) erase() *image.RGBA {
+// erase paints the paper, and the print where there is some, over the strokes, and continues the
+// printed lines through them. It returns a picture of its own; pixels that are not strokes are
+// the page's.
+func (c *canvas) erase(rules []rule) *image.RGBA {
 	dst := image.NewRGBA(c.src.Rect)
 	copy(dst.Pix, c.src.Pix)
 	c.markNearInk()
@@ -40,6 +41,9 @@ func (c *canvas) erase() *image.RGBA {
 			}
 		}
 	})
+	for _, r := range rules {
+		c.continueRule(dst, r)
+	}
 	return dst
 }
 
@@ -58,18 +62,34 @@ func (c *canvas) eraseBlock(dst *image.RGBA, r image.Rectangle, cell int, paper,
 				continue
 			}
 			out := dst.Pix[y*dst.Stride+4*x:][:3]
-			switch {
-			case v&isPrint == 0:
-				fill := paper.At(x, y, cell)
-				g := c.grain(paper, cell, x+from.X, y+from.Y)
-				for ch := range out {
-					out[ch] = clamp8(fill[ch] + g[ch])
-				}
-			case print != nil:
-				restorePrint(out, print.At(x, y, cell))
+			fill := paper.At(x, y, cell)
+			g := c.grain(paper, cell, x+from.X, y+from.Y)
+			for ch := range fill {
+				fill[ch] += g[ch]
+			}
+			if sure := v >> underShift; sure > 0 && print != nil {
+				fill = printUnder(out, fill, print.At(x, y, cell), float32(sure)/underMost)
+			}
+			for ch := range out {
+				out[ch] = clamp8(fill[ch])
 			}
 		}
 	}
+}
+
+// printUnder blends the print's colour over the paper where writing crosses print. Ink over ink
+// only darkens: there is no more print than leaves the pixel as dark as it is.
+func printUnder(px []uint8, paper, print [3]float32, cover float32) [3]float32 {
+	const telling = 30 // difference of print and paper that says something
+	for ch := range paper {
+		if d := paper[ch] - print[ch]; d > telling {
+			cover = min(cover, max(paper[ch]-float32(px[ch]), 0)/d)
+		}
+	}
+	for ch := range paper {
+		paper[ch] += cover * (print[ch] - paper[ch])
+	}
+	return paper
 }
 
 func (c *canvas) anyHand(r image.Rectangle) bool {
@@ -129,14 +149,6 @@ func (c *canvas) grain(paper *raster.Field, cell, x, y int) (out [3]float32) {
 		out[ch] = min(max(float32(px[ch])-smooth[ch], -bound), bound)
 	}
 	return out
-}
-
-// restorePrint gives a pixel where writing crosses print the print's own colour. Ink over ink only
-// darkens, so a channel that is already as light as the print is left.
-func restorePrint(px []uint8, print [3]float32) {
-	for ch := range px {
-		px[ch] = clamp8(max(float32(px[ch]), print[ch]))
-	}
 }
 
 func clamp8(v float32) uint8 { return uint8(min(max(v+0.5, 0), 255)) }

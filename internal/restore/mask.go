@@ -12,6 +12,10 @@ const (
 	isHand  uint8 = 1 << iota // a stroke to be removed, to its last grey pixel
 	isPrint                   // print; with isHand, print under a stroke
 	nearInk                   // too close to ink to be taken for paper
+
+	// The upper bits of a stroke's pixel say how surely there is print under it.
+	underShift = 3
+	underMost  = 255 >> underShift
 )
 
 // canvas is the page at full resolution with what is known of its pixels.
@@ -115,16 +119,22 @@ func (c *canvas) classify(s *scores) {
 			for x := range out {
 				i, f := at[x], frac[x]
 				var v uint8
-				if hand[i]*(256-f)+hand[i+1]*f > 0 {
-					v = isHand
+				p := print[i]*(256-f) + print[i+1]*f
+				if p > 0 {
+					v = isPrint
 				}
-				if print[i]*(256-f)+print[i+1]*f > 0 {
-					v |= isPrint
+				if hand[i]*(256-f)+hand[i+1]*f > 0 {
+					v |= isHand | under(p>>16)<<underShift
 				}
 				out[x] = v
 			}
 		}
 	})
+}
+
+// under is how surely there is print, from 0 at log-odds of -1 to underMost at 1.
+func under(score int32) uint8 {
+	return uint8(min(max(score+scoreUnit, 0)*underMost/(2*scoreUnit), underMost))
 }
 
 // between locates pixel i of n among m samples: the one at or before it, and the way to the next

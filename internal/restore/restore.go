@@ -82,12 +82,12 @@ func (e *Engine) Clean(ctx context.Context, src *image.RGBA, o Options) (*Page, 
 	if ink.blank() {
 		return nil, ErrNoContent
 	}
-	s.vote(ink)
+	rules := s.vote(ink)
 	if o.Remove != 0 {
 		s.keepOthers(o.Remove, ink)
 	}
 	c := project(src, s, paper, e.Threads)
-	p.Image = c.erase()
+	p.Image = c.erase(rules)
 	p.Removed = c.removed()
 	if o.Layers {
 		p.Handwriting, p.Mask = c.layers(p.Image)

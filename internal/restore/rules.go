@@ -1,6 +1,10 @@
 package restore
 
-import "unink/internal/raster"
+import (
+	"math"
+
+	"unink/internal/raster"
+)
 
 // Ruled lines and borders at the network's scale, where print has an em of about 24.
 const (
@@ -68,22 +72,89 @@ func transpose[T any](v []T, w, h int) []T {
 	return out
 }
 
-// continueRules marks print under the writing wherever a printed line runs through it. A line is
-// printed when most of it that the network is sure of is print.
-func (s *scores) continueRules(rules []int32, count int) {
+// rule is a printed line at the network's scale: at column x (row, for a vertical one) from on,
+// its centre lies at centre[x-from]; NaN where writing hides it.
+type rule struct {
+	vertical bool
+	from     int
+	centre   []float32
+	thick    float32
+}
+
+// printedRules traces the lines that are print: most of what the network is sure of on them is.
+// Under writing, a line's pixels are marked as print.
+func (s *scores) printedRules(labels []int32, count int) []rule {
 	print, hand := make([]int, count+1), make([]int, count+1)
-	for i, l := range rules {
+	for i, l := range labels {
 		switch {
-		case s.print[i] > 0:
-			print[l]++
 		case s.hand[i] > 0:
 			hand[l]++
+		case s.print[i] > 0:
+			print[l]++
 		}
 	}
-	const under = scoreUnit
-	for i, l := range rules {
-		if l > 0 && s.hand[i] > 0 && print[l] > hand[l] {
-			s.print[i] = max(s.print[i], under)
+	number := make([]int, count+1) // of the printed ones, from 1
+	printed := 0
+	for l := 1; l <= count; l++ {
+		if print[l] > hand[l] {
+			printed++
+			number[l] = printed
 		}
 	}
+	boxes := make([]raster.Component, printed)
+	for i := range boxes {
+		boxes[i].X0, boxes[i].Y0 = s.w, s.h
+	}
+	for i, l := range labels {
+		if n := number[l]; n > 0 {
+			boxes[n-1].Add(i%s.w, i/s.w)
+		}
+	}
+	rules := make([]rule, printed)
+	for i, b := range boxes {
+		rules[i] = s.trace(b, func(at int) bool { return number[labels[at]] == i+1 })
+	}
+	return rules
+}
+
+// trace measures a line's centre and thickness where no writing is on it.
+func (s *scores) trace(b raster.Component, on func(i int) bool) rule {
+	r := rule{vertical: b.Height() > b.Width(), from: b.X0}
+	along, across := b.Width(), b.Height()
+	if r.vertical {
+		r.from, along, across = b.Y0, across, along
+	}
+	r.centre = make([]float32, along)
+	clear, pixels := 0, 0
+	for i := range r.centre {
+		n, sum := 0, 0
+		for j := range across {
+			x, y := b.X0+i, b.Y0+j
+			if r.vertical {
+				x, y = b.X0+j, b.Y0+i
+			}
+			at := y*s.w + x
+			if !on(at) {
+				continue
+			}
+			if s.hand[at] > 0 {
+				n = 0
+				break
+			}
+			n++
+			sum += j
+		}
+		r.centre[i] = float32(math.NaN())
+		if n > 0 && n <= ruleThick {
+			start := b.Y0
+			if r.vertical {
+				start = b.X0
+			}
+			r.centre[i] = float32(start) + float32(sum)/float32(n)
+			clear++
+			pixels += n
+		}
+	}
+	r.thick = float32(pixels) / float32(max(clear, 1))
+	return r
 }

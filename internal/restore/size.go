@@ -47,7 +47,7 @@ func characterHeights(m *raster.RGB, prior float64, workers int) []float64 {
 	for i, c := range components {
 		w, h := float64(c.Width()), float64(c.Height())
 		solid := float64(c.Area) / (w * h)
-		if h >= 5 && h >= prior/6 && h <= prior*4 && w >= 0.15*h && w <= 2*h && solid > 0.22 && solid < 0.9 {
+		if h >= 5 && h >= prior/6 && h <= prior*4 && w >= 0.15*h && w <= 2*h && solid > 0.27 && solid < 0.9 {
 			candidates = append(candidates, c)
 			darkness = append(darkness, dark[i])
 		}

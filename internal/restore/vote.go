@@ -25,7 +25,9 @@ type neighbours struct {
 // vote lets the regions of ink agree with those beside them, so that no half strokes remain and
 // no specks of print go: what is near and of the same ink was mostly made by the same hand. It is
 // mean-field inference on a graph of regions, with the page's own ink colours as evidence.
-func (s *scores) vote(ink *inkPlane) {
+//
+// It returns the page's printed lines.
+func (s *scores) vote(ink *inkPlane) []rule {
 	rules, count := findRules(ink.solid(), s.w, s.h)
 	labels, components := raster.Components(s.parts(ink, rules), s.w)
 	if len(components) > 1 {
@@ -37,7 +39,7 @@ func (s *scores) vote(ink *inkPlane) {
 			}
 		}
 	}
-	s.continueRules(rules, count)
+	return s.printedRules(rules, count)
 }
 
 // parts gives each pixel of ink a class such that regions of one class are made by one hand: the
