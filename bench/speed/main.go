@@ -1,0 +1,253 @@
+// Command speed measures time and memory of the library against its bars.
+//
+//	go run ./bench/speed [-threads N]
+//
+// Each measurement runs in a process of its own, so that peak memory is its alone. The pages are
+// drawn here: text-like print with ruled lines, and strokes over it.
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"math"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"unink"
+)
+
+// measurement is one line of the report. Millis and MiB have a bar each; 0 is none.
+type measurement struct {
+	Name    string
+	Millis  float64 // median
+	Network float64 // of which finding the writing, in ms
+	MiB     float64 // peak resident memory
+	Note    string
+}
+
+type task struct {
+	name        string
+	millis, mib float64 // the bars
+	run         func(c config) (measurement, error)
+}
+
+type config struct{ threads int }
+
+var tasks = []task{
+	{"start", 1000, 0, start},
+	{"a4", 700, 0, func(c config) (measurement, error) { return pages(c, 1240, 1754, 24, 9) }},
+	{"photo", 2500, 700, func(c config) (measurement, error) { return pages(c, 4000, 3000, 55, 5) }},
+	{"sizes", 0, 0, sizes},
+}
+
+func main() {
+	one := flag.String("task", "", "run one task in this process and print it as JSON: start, a4, photo, sizes")
+	threads := flag.Int("threads", 0, "threads for a page; 0 is all CPUs")
+	flag.Parse()
+	var err error
+	if *one != "" {
+		err = child(*one, config{*threads})
+	} else {
+		err = report(*threads)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "speed:", err)
+		os.Exit(1)
+	}
+}
+
+func child(name string, c config) error {
+	for _, t := range tasks {
+		if t.name == name {
+			m, err := t.run(c)
+			if err != nil {
+				return err
+			}
+			m.MiB = peakMiB()
+			return json.NewEncoder(os.Stdout).Encode(m)
+		}
+	}
+	return fmt.Errorf("no task %q", name)
+}
+
+func report(threads int) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%d CPUs, %s/%s\n", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH)
+	fmt.Printf("%-26s %9s %9s %9s %9s %9s  %s\n", "", "ms", "bar", "network", "MiB", "bar", "")
+	for _, t := range tasks {
+		cmd := exec.Command(self, "-task", t.name, "-threads", strconv.Itoa(threads))
+		cmd.Stderr = os.Stderr
+		out, err := cmd.Output()
+		if err != nil {
+			return fmt.Errorf("%s: %w", t.name, err)
+		}
+		var m measurement
+		if err := json.Unmarshal(out, &m); err != nil {
+			return err
+		}
+		fmt.Printf("%-26s %9.0f %9s %9.0f %9.0f %9s  %s\n", m.Name, m.Millis, bar(t.millis), m.Network, m.MiB, bar(t.mib), m.Note)
+	}
+	return nil
+}
+
+func bar(v float64) string {
+	if v == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.0f", v)
+}
+
+// start is the time from nothing to a network that answers.
+func start(c config) (measurement, error) {
+	begin := time.Now()
+	cleaner, err := unink.New(unink.Config{Threads: c.threads})
+	if err != nil {
+		return measurement{}, err
+	}
+	if err := cleaner.Probe(context.Background()); err != nil {
+		return measurement{}, err
+	}
+	took := time.Since(begin)
+	return measurement{Name: "start to ready", Millis: ms(took)}, cleaner.Close()
+}
+
+// pages cleans one page some times, JPEG in and JPEG out.
+func pages(c config, w, h int, em float64, times int) (m measurement, err error) {
+	data, err := draw(w, h, em)
+	if err != nil {
+		return m, err
+	}
+	cleaner, err := unink.New(unink.Config{Threads: c.threads})
+	if err != nil {
+		return m, err
+	}
+	var total, network []float64
+	for range times {
+		r, err := cleaner.Clean(context.Background(), data, unink.Options{Format: unink.JPEG})
+		if err != nil {
+			return m, err
+		}
+		total = append(total, ms(r.Timings.Total))
+		network = append(network, ms(r.Timings.Segment))
+	}
+	m = measurement{Name: fmt.Sprintf("%d×%d JPEG to JPEG", w, h), Millis: median(total), Network: median(network)}
+	return m, cleaner.Close()
+}
+
+// sizes cleans pages of many sizes and compares the memory after the first 20 with the last's.
+func sizes(c config) (m measurement, err error) {
+	cleaner, err := unink.New(unink.Config{Threads: c.threads})
+	if err != nil {
+		return m, err
+	}
+	const count, settled = 200, 20
+	var early float64
+	for i := range count {
+		data, err := draw(300+(i*97)%700, 300+(i*61)%800, 22)
+		if err != nil {
+			return m, err
+		}
+		if _, err := cleaner.Clean(context.Background(), data, unink.Options{}); err != nil {
+			return m, err
+		}
+		if i == settled-1 {
+			early = peakMiB()
+		}
+	}
+	m.Name = fmt.Sprintf("%d different sizes", count)
+	m.Note = fmt.Sprintf("peak %.0f MiB after %d, %.0f after %d", early, settled, peakMiB(), count)
+	return m, cleaner.Close()
+}
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+func median(v []float64) float64 {
+	slices.Sort(v)
+	return v[len(v)/2]
+}
+
+// peakMiB is the process's peak resident memory; 0 where the system does not tell.
+func peakMiB() float64 {
+	f, err := os.Open("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	defer func() { _ = f.Close() }()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		if rest, ok := strings.CutPrefix(lines.Text(), "VmHWM:"); ok {
+			kib, _ := strconv.ParseFloat(strings.Fields(rest)[0], 64)
+			return kib / 1024
+		}
+	}
+	return 0
+}
+
+// draw makes a page as a camera would store it.
+func draw(w, h int, em float64) ([]byte, error) {
+	m := image.NewRGBA(image.Rect(0, 0, w, h))
+	noise := uint32(w*7 + h)
+	for i := 0; i < len(m.Pix); i += 4 {
+		noise = noise*1664525 + 1013904223
+		v := uint8(228 + noise>>29)
+		m.Pix[i], m.Pix[i+1], m.Pix[i+2], m.Pix[i+3] = v, v, v-6, 255
+	}
+	for y := 2 * em; y < float64(h)-2*em; y += 1.7 * em {
+		for x := 2 * em; x < float64(w)-2*em; x += 0.55 * em {
+			if letter := (int(x*7)^int(y*3))%6 + 1; letter < 6 {
+				glyph(m, x, y, em, letter)
+			}
+		}
+	}
+	ink := color.RGBA{35, 45, 160, 255}
+	for k := range 12 {
+		x0, y0 := float64(w)*float64(k%3+1)/5, float64(h)*float64(k/3+1)/6
+		for t := 0.0; t < 8*em; t += 0.5 {
+			dot(m, x0+t, y0+0.6*em*math.Sin(t/em*4), 0.08*em, ink)
+		}
+	}
+	var b bytes.Buffer
+	err := jpeg.Encode(&b, m, &jpeg.Options{Quality: 90})
+	return b.Bytes(), err
+}
+
+// glyph draws some of a letter's strokes: stem, bars, bowl.
+func glyph(m *image.RGBA, x, y, em float64, parts int) {
+	ink := color.RGBA{30, 30, 34, 255}
+	for t := 0.0; t < 1; t += 0.04 {
+		if parts&1 != 0 {
+			dot(m, x, y-0.7*em*t, 0.05*em, ink)
+		}
+		if parts&2 != 0 {
+			dot(m, x+0.35*em*t, y-0.35*em, 0.04*em, ink)
+		}
+		if parts&4 != 0 {
+			s, c := math.Sincos(t * 2 * math.Pi)
+			dot(m, x+0.2*em+0.18*em*c, y-0.22*em+0.2*em*s, 0.045*em, ink)
+		}
+	}
+}
+
+func dot(m *image.RGBA, x, y, r float64, c color.RGBA) {
+	for py := int(y - r); py <= int(y+r); py++ {
+		for px := int(x - r); px <= int(x+r); px++ {
+			if (image.Point{X: px, Y: py}).In(m.Rect) {
+				m.SetRGBA(px, py, c)
+			}
+		}
+	}
+}
