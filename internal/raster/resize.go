@@ -1,6 +1,9 @@
 package raster
 
-import "image"
+import (
+	"image"
+	"math"
+)
 
 // RGB is a picture of three planes.
 type RGB struct {
@@ -21,7 +24,7 @@ func NewRGB(w, h int) *RGB {
 // span is the source pixels that make one target pixel, in one direction.
 type span struct {
 	from   int
-	weight []int32 // sums to 1<<12
+	weight []uint32 // sums to 1<<weightBits
 }
 
 const weightBits = 12
@@ -37,12 +40,12 @@ func spans(n, m int) []span {
 	out := make([]span, m)
 	for i := range out {
 		centre := (float64(i)+0.5)*scale - 0.5
-		from := max(0, int(centre-radius+1))
-		to := min(n-1, int(centre+radius))
+		from := max(0, int(math.Floor(centre-radius))+1) // beyond these the filter is zero
+		to := min(n-1, int(math.Ceil(centre+radius))-1)
 		w := make([]float64, 0, to-from+1)
 		sum := 0.0
 		for j := from; j <= to; j++ {
-			v := radius - abs(float64(j)-centre)
+			v := radius - math.Abs(float64(j)-centre)
 			if scale > 1 {
 				v = min(v, 1) // flat inside, linear at the rim: area coverage
 			}
@@ -56,11 +59,11 @@ func spans(n, m int) []span {
 }
 
 // quantise scales weights to integers that sum to exactly 1<<weightBits.
-func quantise(w []float64, sum float64) []int32 {
-	q := make([]int32, len(w))
-	left, best := int32(1<<weightBits), 0
+func quantise(w []float64, sum float64) []uint32 {
+	q := make([]uint32, len(w))
+	left, best := uint32(1<<weightBits), 0
 	for i, v := range w {
-		q[i] = int32(v / sum * (1 << weightBits))
+		q[i] = uint32(v / sum * (1 << weightBits))
 		left -= q[i]
 		if v > w[best] {
 			best = i
@@ -70,20 +73,13 @@ func quantise(w []float64, sum float64) []int32 {
 	return q
 }
 
-func abs(v float64) float64 {
-	if v < 0 {
-		return -v
-	}
-	return v
-}
-
 // Resize brings an opaque picture to w × h: area averaging when reducing, bilinear when enlarging.
 func Resize(src *image.RGBA, w, h, workers int) *RGB {
 	dst := NewRGB(w, h)
 	sw, sh := src.Rect.Dx(), src.Rect.Dy()
 	xs, ys := spans(sw, w), spans(sh, h)
 	Rows(h, workers, func(y0, y1 int) {
-		line := make([]int32, 3*sw) // source rows of one target row, summed
+		line := make([]uint32, 3*sw) // source rows of one target row, summed
 		for y := y0; y < y1; y++ {
 			sumRows(line, src, ys[y])
 			for c := range dst.Pix {
@@ -95,7 +91,7 @@ func Resize(src *image.RGBA, w, h, workers int) *RGB {
 }
 
 // sumRows adds the rows of a span, weighted, into three planes of 8.12 fixed point.
-func sumRows(line []int32, src *image.RGBA, s span) {
+func sumRows(line []uint32, src *image.RGBA, s span) {
 	w := src.Rect.Dx()
 	r, g, b := line[:w], line[w:2*w], line[2*w:3*w]
 	clear(line)
@@ -103,23 +99,24 @@ func sumRows(line []int32, src *image.RGBA, s span) {
 		row := src.Pix[(s.from+i)*src.Stride:][:4*w]
 		for x := range r {
 			p := row[4*x : 4*x+4 : 4*x+4]
-			r[x] += int32(p[0]) * k
-			g[x] += int32(p[1]) * k
-			b[x] += int32(p[2]) * k
+			r[x] += uint32(p[0]) * k
+			g[x] += uint32(p[1]) * k
+			b[x] += uint32(p[2]) * k
 		}
 	}
 }
 
-func shrinkRow(dst []uint8, line []int32, xs []span) {
-	const round = 1 << (weightBits - 1)
+// shrinkRow weighs along a row. 255 with the weights of both directions just fits 32 bits.
+func shrinkRow(dst []uint8, line []uint32, xs []span) {
+	const half = 1 << (2*weightBits - 1)
 	for x := range dst {
-		s := xs[x]
+		s := &xs[x]
+		sum := uint32(half)
 		from := line[s.from:][:len(s.weight)]
-		sum := int64(0)
 		for i, k := range s.weight {
-			sum += int64(from[i]) * int64(k)
+			sum += from[i] * k
 		}
-		dst[x] = uint8((sum + round<<weightBits) >> (2 * weightBits))
+		dst[x] = uint8(sum >> (2 * weightBits))
 	}
 }
 

@@ -15,10 +15,10 @@ type inkPlane struct {
 
 // measureInk compares each pixel of ink with the inks of what is surely writing and surely print
 // on this page. Where both use the same ink that tells nothing.
-func measureInk(s *scores, m *raster.RGB, paper [3]*raster.Grid) *inkPlane {
+func measureInk(s *scores, m *raster.RGB, paper [3]*raster.Grid, workers int) *inkPlane {
 	p := &inkPlane{s: s, evidence: make([]float32, len(s.hand))}
 	for ch := range p.light {
-		p.light[ch] = relative(m.Pix[ch], s.w, s.h, paper[ch])
+		p.light[ch] = relative(m.Pix[ch], s.w, s.h, paper[ch], workers)
 	}
 	var hand, print inkHistogram
 	for i := range s.hand {
@@ -49,17 +49,19 @@ func measureInk(s *scores, m *raster.RGB, paper [3]*raster.Grid) *inkPlane {
 }
 
 // relative divides a plane by its paper.
-func relative(plane []uint8, w, h int, paper *raster.Grid) []uint8 {
+func relative(plane []uint8, w, h int, paper *raster.Grid, workers int) []uint8 {
 	out := make([]uint8, len(plane))
 	sampler := paper.Sample(w, h)
-	line, scratch := make([]float32, w), make([]float32, paper.W)
-	for y := range h {
-		sampler.Row(line, scratch, y)
-		from, to := plane[y*w:][:w], out[y*w:][:w]
-		for x, v := range line {
-			to[x] = uint8(min(float32(from[x])/max(v, 1), 1) * 255)
+	raster.Rows(h, workers, func(y0, y1 int) {
+		line, scratch := make([]float32, w), make([]float32, paper.W)
+		for y := y0; y < y1; y++ {
+			sampler.Row(line, scratch, y)
+			from, to := plane[y*w:][:w], out[y*w:][:w]
+			for x, v := range line {
+				to[x] = uint8(min(float32(from[x])/max(v, 1), 1) * 255)
+			}
 		}
-	}
+	})
 	return out
 }
 

@@ -78,7 +78,7 @@ func (e *Engine) Clean(ctx context.Context, src *image.RGBA, o Options) (*Page, 
 
 	start = time.Now()
 	paper := paperGrids(m, e.Threads)
-	ink := measureInk(s, m, paper)
+	ink := measureInk(s, m, paper, e.Threads)
 	if ink.blank() {
 		return nil, ErrNoContent
 	}

@@ -2,6 +2,7 @@ package restore
 
 import (
 	"math"
+	"sync"
 
 	"unink/internal/raster"
 )
@@ -16,9 +17,16 @@ const (
 // findRules labels the pixels of straight, thin, long lines along either axis: 0 is none, n is
 // line n-1. Whatever crosses a line does not break it, since ink of any kind counts.
 func findRules(ink []uint8, w, h int) (labels []int32, rules int) {
+	var upright []int32
+	var more int
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		upright, more = axisRules(transpose(ink, w, h), h)
+		upright = transpose(upright, h, w)
+	})
 	labels, rules = axisRules(ink, w)
-	across, more := axisRules(transpose(ink, w, h), h)
-	for i, l := range transpose(across, h, w) {
+	wg.Wait()
+	for i, l := range upright {
 		if l > 0 && labels[i] == 0 {
 			labels[i] = l + int32(rules)
 		}

@@ -1,0 +1,183 @@
+package raster
+
+import (
+	"image"
+	"image/color"
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func drawRGBA(t *rapid.T) *image.RGBA {
+	w, h := rapid.IntRange(1, 60).Draw(t, "w"), rapid.IntRange(1, 60).Draw(t, "h")
+	m := image.NewRGBA(image.Rect(0, 0, w, h))
+	seed := rapid.Uint32().Draw(t, "seed")
+	for i := range m.Pix {
+		seed = seed*1664525 + 1013904223
+		m.Pix[i] = uint8(seed >> 24)
+	}
+	return m
+}
+
+func TestResizeToItsOwnSizeIsIdentity(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawRGBA(t)
+		r := Resize(m, m.Rect.Dx(), m.Rect.Dy(), 2)
+		for i := range r.Pix[0] {
+			for c := range r.Pix {
+				if r.Pix[c][i] != m.Pix[4*i+c] {
+					t.Fatalf("pixel %d channel %d: %d became %d", i, c, m.Pix[4*i+c], r.Pix[c][i])
+				}
+			}
+		}
+	})
+}
+
+func TestResizeKeepsFlatColourAndMean(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawRGBA(t)
+		w, h := rapid.IntRange(1, 90).Draw(t, "to w"), rapid.IntRange(1, 90).Draw(t, "to h")
+		flat := image.NewRGBA(m.Rect)
+		for i := range flat.Pix {
+			flat.Pix[i] = 255
+		}
+		for _, v := range Resize(flat, w, h, 1).Pix[1] {
+			if v != 255 {
+				t.Fatalf("white became %d", v)
+			}
+		}
+		// Reducing by a whole factor is the mean of the squares.
+		k := rapid.IntRange(1, 4).Draw(t, "factor")
+		big := image.NewRGBA(image.Rect(0, 0, 3*k, 2*k))
+		for i := range big.Pix {
+			big.Pix[i] = uint8(i * 37)
+		}
+		small := Resize(big, 3, 2, 1)
+		for i, got := range small.Pix[0] {
+			sum := 0
+			for y := range k {
+				for x := range k {
+					sum += int(big.RGBAAt(i%3*k+x, i/3*k+y).R)
+				}
+			}
+			if want := float64(sum) / float64(k*k); math.Abs(float64(got)-want) > 1 {
+				t.Fatalf("mean %g became %d", want, got)
+			}
+		}
+	})
+}
+
+// Components agree with flood filling.
+func TestComponents(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w, h := rapid.IntRange(1, 20).Draw(t, "w"), rapid.IntRange(1, 20).Draw(t, "h")
+		class := rapid.SliceOfN(rapid.Uint8Range(0, 2), w*h, w*h).Draw(t, "class")
+		labels, components := Components(class, w)
+		seen := make([]bool, w*h)
+		count := int32(0)
+		for i := range class {
+			if class[i] == 0 || seen[i] {
+				continue
+			}
+			count++
+			want := Component{X0: w, Y0: h}
+			stack := []int{i}
+			seen[i] = true
+			for len(stack) > 0 {
+				p := stack[len(stack)-1]
+				stack = stack[:len(stack)-1]
+				if labels[p] != count {
+					t.Fatalf("pixel %d has label %d, want %d", p, labels[p], count)
+				}
+				x, y := p%w, p/w
+				want.Add(x, y)
+				for yy := max(y-1, 0); yy <= min(y+1, h-1); yy++ {
+					for xx := max(x-1, 0); xx <= min(x+1, w-1); xx++ {
+						if q := yy*w + xx; class[q] == class[i] && !seen[q] {
+							seen[q] = true
+							stack = append(stack, q)
+						}
+					}
+				}
+			}
+			if got := components[count-1]; got != want {
+				t.Fatalf("component %d is %+v, want %+v", count, got, want)
+			}
+		}
+		if int(count) != len(components) {
+			t.Fatalf("%d components, want %d", len(components), count)
+		}
+	})
+}
+
+func TestFillKeepsTheKnownAndBoundsTheRest(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w, h := rapid.IntRange(1, 30).Draw(t, "w"), rapid.IntRange(1, 30).Draw(t, "h")
+		f := NewField(w, h)
+		known := map[int][3]float32{}
+		low, high := float32(math.Inf(1)), float32(math.Inf(-1))
+		for i := range f.Weight {
+			if rapid.IntRange(0, 3).Draw(t, "known") == 0 {
+				v := float32(rapid.IntRange(0, 255).Draw(t, "value"))
+				f.Colour[i], f.Weight[i] = [3]float32{v, v, v}, 1
+				known[i] = f.Colour[i]
+				low, high = min(low, v), max(high, v)
+			}
+		}
+		if got := f.Fill(); got != (len(known) > 0) {
+			t.Fatalf("Fill says %v with %d cells known", got, len(known))
+		}
+		for i, c := range f.Colour {
+			if want, ok := known[i]; ok && c != want {
+				t.Fatalf("known cell %d changed from %v to %v", i, want, c)
+			}
+			if len(known) > 0 && (c[0] < low-0.01 || c[0] > high+0.01) {
+				t.Fatalf("cell %d is %g, outside what is known: %g to %g", i, c[0], low, high)
+			}
+		}
+	})
+}
+
+// The paper under ink is found though a good part of it is covered.
+func TestPaperGrid(t *testing.T) {
+	const w, h = 200, 120
+	m := image.NewRGBA(image.Rect(0, 0, w, h))
+	for y := range h {
+		for x := range w {
+			v := uint8(180 + x/5)
+			if x%6 < 3 && y%12 < 9 {
+				v = 20
+			}
+			m.SetRGBA(x, y, color.RGBA{v, v, v, 255})
+		}
+	}
+	plane := Resize(m, w, h, 1).Pix[0]
+	s := PaperGrid(plane, w, h, 16, 0.8, 2).Sample(w, h)
+	line, scratch := make([]float32, w), make([]float32, w)
+	for y := range h {
+		s.Row(line, scratch, y)
+		for x, got := range line {
+			if want := float32(180 + x/5); got < want-12 || got > want+12 {
+				t.Fatalf("paper at %d,%d is %g, want %g", x, y, got, want)
+			}
+		}
+	}
+}
+
+func TestRowsCoverAllOnce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h, workers := rapid.IntRange(0, 500).Draw(t, "h"), rapid.IntRange(1, 9).Draw(t, "workers")
+		hits := make([]uint8, h)
+		Rows(h, workers, func(a, b int) {
+			for i := a; i < b; i++ {
+				hits[i]++
+			}
+		})
+		for i, n := range hits {
+			if n != 1 {
+				t.Fatalf("row %d visited %d times", i, n)
+			}
+		}
+	})
+}
