@@ -30,9 +30,9 @@ race: deps
 lint: deps
 	$(LINT) run
 
-# The figures of docs/benchmarks.md: speed; synthetic pages; real pages, with DIR=path.
+# The figures of docs/benchmarks.md: speed and memory; synthetic pages; real pages, with DIR=path.
 bench: deps
-	go test -run '^$$' -bench . -benchmem . ./internal/...
+	go run ./bench/speed
 
 bench-quality: deps
 	go run ./bench/quality
