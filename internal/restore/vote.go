@@ -119,14 +119,8 @@ const voteReach = 12
 // voteReach. The gap where two first meet decides the weight of their bond.
 func findNeighbours(labels []int32, w, h int, regions []region) []neighbours {
 	owner := slices.Clone(labels)
-	gap := map[[2]int32]int{}
-	touch := map[[2]int32]int{}
-	var frontier []int32
-	for i, l := range owner {
-		if l > 0 {
-			frontier = append(frontier, int32(i))
-		}
-	}
+	meetings := map[[2]int32]meeting{}
+	frontier := border(labels, w, h)
 	for d := 0; d <= voteReach/2; d++ {
 		var next []int32
 		for _, f := range frontier {
@@ -137,27 +131,24 @@ func findNeighbours(labels []int32, w, h int, regions []region) []neighbours {
 					continue
 				}
 				j := ny*w + nx
-				switch o := owner[j]; {
-				case o == 0:
+				o := owner[j]
+				if o == 0 {
 					owner[j] = l
 					next = append(next, int32(j))
-				case o != l:
-					pair := [2]int32{min(o, l), max(o, l)}
-					if _, met := gap[pair]; !met {
-						gap[pair] = 2 * d
-					}
-					if d == 0 {
-						touch[pair]++
+				} else if l < o { // the other side sees the other case
+					pair := [2]int32{l, o}
+					if _, met := meetings[pair]; !met {
+						meetings[pair] = meeting{gap: 2 * d, touch: d == 0}
 					}
 				}
 			}
 		}
 		frontier = next
 	}
-	bonds := make([]neighbours, 0, len(gap))
-	for pair, g := range gap {
+	bonds := make([]neighbours, 0, len(meetings))
+	for pair, m := range meetings {
 		a, b := &regions[pair[0]-1], &regions[pair[1]-1]
-		bonds = append(bonds, neighbours{pair[0] - 1, pair[1] - 1, bond(a, b, float64(g), touch[pair])})
+		bonds = append(bonds, neighbours{pair[0] - 1, pair[1] - 1, bond(a, b, m)})
 	}
 	slices.SortFunc(bonds, func(p, q neighbours) int {
 		return cmp.Or(cmp.Compare(p.a, q.a), cmp.Compare(p.b, q.b))
@@ -165,16 +156,38 @@ func findNeighbours(labels []int32, w, h int, regions []region) []neighbours {
 	return bonds
 }
 
+// meeting is how two regions first met: the paper between them in working pixels, or none.
+type meeting struct {
+	gap   int
+	touch bool
+}
+
+// border lists the labelled pixels that have another label, or none, beside them.
+func border(labels []int32, w, h int) []int32 {
+	var out []int32
+	for i, l := range labels {
+		if l == 0 {
+			continue
+		}
+		x, y := i%w, i/w
+		if x > 0 && labels[i-1] != l || x+1 < w && labels[i+1] != l ||
+			y > 0 && labels[i-w] != l || y+1 < h && labels[i+w] != l {
+			out = append(out, int32(i))
+		}
+	}
+	return out
+}
+
 // bond says how much two regions ought to agree.
-func bond(a, b *region, gap float64, touch int) float64 {
+func bond(a, b *region, m meeting) float64 {
 	p, q := inkBin(a.ink), inkBin(b.ink)
 	apart := 0.0
 	for i, k := range [3]float64{1, 1, 0.35} {
 		apart += k * (p[i] - q[i]) * (p[i] - q[i])
 	}
 	alike := math.Exp(-apart / 0.5)
-	near := math.Exp(-gap / 6)
-	if touch > 0 {
+	near := math.Exp(-float64(m.gap) / 6)
+	if m.touch {
 		near = 1.5
 	}
 	if isRule(a) != isRule(b) {
