@@ -82,6 +82,17 @@ func (p *inkPlane) solid() []uint8 {
 	return out
 }
 
+// printed marks ink that is not plainly writing.
+func (p *inkPlane) printed() []uint8 {
+	out := p.solid()
+	for i := range out {
+		if p.s.hand[i] > 0 && p.s.print[i] <= 0 {
+			out[i] = 0
+		}
+	}
+	return out
+}
+
 // blank says that there is nothing on the page: hardly a pixel of ink.
 func (p *inkPlane) blank() bool {
 	n := 0

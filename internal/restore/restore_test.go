@@ -99,7 +99,7 @@ func difference(a, b []uint8) (d int) {
 // Outside what was removed, the colour finish leaves every pixel as it was.
 func TestColourFinishKeepsTheRest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w, h := rapid.IntRange(40, 900).Draw(t, "w"), rapid.IntRange(40, 900).Draw(t, "h")
+		w, h := rapid.IntRange(20, 400).Draw(t, "w"), rapid.IntRange(20, 300).Draw(t, "h")
 		m, _ := written(w, h, rapid.Float64Range(10, 40).Draw(t, "em"), blue)
 		before := bytes.Clone(m.Pix)
 		e := Engine{Runner: nn.Fake{}, Em: 24, Threads: rapid.IntRange(1, 4).Draw(t, "threads")}

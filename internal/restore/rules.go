@@ -1,7 +1,9 @@
 package restore
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"sync"
 
 	"unink/internal/raster"
@@ -9,33 +11,40 @@ import (
 
 // Ruled lines and borders at the network's scale, where print has an em of about 24.
 const (
-	ruleRun    = 10 // a line less than some 5° off the axis is made of runs at least this long
-	ruleLength = 60 // and is this long in all
-	ruleThick  = 6  // and no thicker than this
+	ruleRun    = 10  // a line less than some 5° off the axis is made of runs at least this long
+	rulePiece  = 30  // a piece of it between writing is this long
+	ruleLength = 60  // and all its pieces together this
+	ruleThick  = 6   // and no thicker than this
+	ruleHidden = 250 // writing hides no more of it than this in one place
 )
 
-// findRules labels the pixels of straight, thin, long lines along either axis: 0 is none, n is
-// line n-1. Whatever crosses a line does not break it, since ink of any kind counts.
-func findRules(ink []uint8, w, h int) (labels []int32, rules int) {
+// findRules labels the pixels of straight, thin, long pieces of lines along either axis: 0 is
+// none, n is pieces[n-1].
+func findRules(ink []uint8, w, h int) (labels []int32, pieces []raster.Component) {
 	var upright []int32
-	var more int
+	var more []raster.Component
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		upright, more = axisRules(transpose(ink, w, h), h)
+		upright, more = rowRules(transpose(ink, w, h), h)
 		upright = transpose(upright, h, w)
 	})
-	labels, rules = axisRules(ink, w)
+	labels, pieces = rowRules(ink, w)
 	wg.Wait()
+	level := int32(len(pieces))
 	for i, l := range upright {
 		if l > 0 && labels[i] == 0 {
-			labels[i] = l + int32(rules)
+			labels[i] = level + l
 		}
 	}
-	return labels, rules + more
+	for _, c := range more {
+		c.X0, c.Y0, c.X1, c.Y1 = c.Y0, c.X0, c.Y1, c.X1
+		pieces = append(pieces, c)
+	}
+	return labels, pieces
 }
 
-// axisRules finds lines along the rows.
-func axisRules(ink []uint8, w int) (labels []int32, rules int) {
+// rowRules finds lines along the rows.
+func rowRules(ink []uint8, w int) (labels []int32, pieces []raster.Component) {
 	runs := make([]uint8, len(ink))
 	for at := 0; at < len(ink); at += w {
 		row := ink[at : at+w]
@@ -54,15 +63,34 @@ func axisRules(ink []uint8, w int) (labels []int32, rules int) {
 	labels, components := raster.Components(runs, w)
 	number := make([]int32, len(components)+1)
 	for i, c := range components {
-		if c.Width() >= ruleLength && c.Area <= ruleThick*c.Width() && 3*c.Height() <= c.Width() {
-			rules++
-			number[i+1] = int32(rules)
+		if c.Width() >= rulePiece && c.Area <= ruleThick*c.Width() && 3*c.Height() <= c.Width() {
+			pieces = append(pieces, c)
+			number[i+1] = int32(len(pieces))
 		}
 	}
 	for i, l := range labels {
 		labels[i] = number[l]
 	}
-	return labels, rules
+	return labels, pieces
+}
+
+// clearRules takes for writing what stands on a line, or close to it, in the colour of writing.
+// The network takes the foot of a stroke that meets a line for a part of the line.
+func (s *scores) clearRules(ink *inkPlane, lines []int32) {
+	const near = 3
+	for i, l := range lines {
+		if l == 0 {
+			continue
+		}
+		x, y := i%s.w, i/s.w
+		for yy := max(y-near, 0); yy <= min(y+near, s.h-1); yy++ {
+			for xx := max(x-near, 0); xx <= min(x+near, s.w-1); xx++ {
+				if j := yy*s.w + xx; s.hand[j] <= 0 && ink.evidence[j] > telling {
+					s.hand[j] = scoreUnit
+				}
+			}
+		}
+	}
 }
 
 func transpose[T any](v []T, w, h int) []T {
@@ -86,13 +114,17 @@ type rule struct {
 	vertical bool
 	from     int
 	centre   []float32
-	thick    float32
+	clear    int     // columns where it can be seen
+	thick    float32 // mean over those
 }
 
-// printedRules traces the lines that are print: most of what the network is sure of on them is.
-// Under writing, a line's pixels are marked as print.
-func (s *scores) printedRules(labels []int32, count int) []rule {
-	print, hand := make([]int, count+1), make([]int, count+1)
+// to is the column after the line's last.
+func (r *rule) to() int { return r.from + len(r.centre) }
+
+// printedRules traces the lines that are print, most of what the network is sure of on them, and
+// joins their pieces across the writing that hides them.
+func (s *scores) printedRules(labels []int32, pieces []raster.Component) []rule {
+	print, hand := make([]int, len(pieces)+1), make([]int, len(pieces)+1)
 	for i, l := range labels {
 		switch {
 		case s.hand[i] > 0:
@@ -101,48 +133,31 @@ func (s *scores) printedRules(labels []int32, count int) []rule {
 			print[l]++
 		}
 	}
-	number := make([]int, count+1) // of the printed ones, from 1
-	printed := 0
-	for l := 1; l <= count; l++ {
-		if print[l] > hand[l] {
-			printed++
-			number[l] = printed
+	var traced []rule
+	for i, c := range pieces {
+		if print[i+1] > hand[i+1] {
+			if r := s.trace(c, labels, int32(i+1)); r.clear > 0 {
+				traced = append(traced, r)
+			}
 		}
 	}
-	boxes := make([]raster.Component, printed)
-	for i := range boxes {
-		boxes[i].X0, boxes[i].Y0 = s.w, s.h
-	}
-	for i, l := range labels {
-		if n := number[l]; n > 0 {
-			boxes[n-1].Add(i%s.w, i/s.w)
-		}
-	}
-	rules := make([]rule, printed)
-	for i, b := range boxes {
-		rules[i] = s.trace(b, func(at int) bool { return number[labels[at]] == i+1 })
-	}
-	return rules
+	return slices.DeleteFunc(s.join(traced), func(r rule) bool { return r.clear < ruleLength })
 }
 
-// trace measures a line's centre and thickness where no writing is on it.
-func (s *scores) trace(b raster.Component, on func(i int) bool) rule {
+// trace measures a piece's centre and thickness where no writing is on it.
+func (s *scores) trace(b raster.Component, labels []int32, label int32) rule {
 	r := rule{vertical: b.Height() > b.Width(), from: b.X0}
-	along, across := b.Width(), b.Height()
+	along, across, start := b.Width(), b.Height(), b.Y0
 	if r.vertical {
-		r.from, along, across = b.Y0, across, along
+		r.from, along, across, start = b.Y0, across, along, b.X0
 	}
 	r.centre = make([]float32, along)
-	clear, pixels := 0, 0
+	pixels := 0
 	for i := range r.centre {
 		n, sum := 0, 0
 		for j := range across {
-			x, y := b.X0+i, b.Y0+j
-			if r.vertical {
-				x, y = b.X0+j, b.Y0+i
-			}
-			at := y*s.w + x
-			if !on(at) {
+			at := s.index(r.vertical, r.from+i, start+j)
+			if labels[at] != label {
 				continue
 			}
 			if s.hand[at] > 0 {
@@ -154,15 +169,102 @@ func (s *scores) trace(b raster.Component, on func(i int) bool) rule {
 		}
 		r.centre[i] = float32(math.NaN())
 		if n > 0 && n <= ruleThick {
-			start := b.Y0
-			if r.vertical {
-				start = b.X0
-			}
 			r.centre[i] = float32(start) + float32(sum)/float32(n)
-			clear++
+			r.clear++
 			pixels += n
 		}
 	}
-	r.thick = float32(pixels) / float32(max(clear, 1))
+	r.thick = float32(pixels) / float32(max(r.clear, 1))
 	return r
+}
+
+// index is the pixel at a place along and across a line.
+func (s *scores) index(vertical bool, along, across int) int {
+	if vertical {
+		return along*s.w + across
+	}
+	return across*s.w + along
+}
+
+// join links each piece to the next one on the same straight line, when writing is what parts them.
+func (s *scores) join(pieces []rule) []rule {
+	slices.SortStableFunc(pieces, func(a, b rule) int { return cmp.Compare(a.from, b.from) })
+	var rules []rule
+	for _, p := range pieces {
+		best := -1
+		for i := range rules {
+			if s.joins(&rules[i], &p) && (best < 0 || rules[i].to() > rules[best].to()) {
+				best = i
+			}
+		}
+		if best < 0 {
+			rules = append(rules, p)
+			continue
+		}
+		r := &rules[best]
+		for r.to() < p.from {
+			r.centre = append(r.centre, float32(math.NaN()))
+		}
+		r.centre = append(r.centre, p.centre[max(r.to()-p.from, 0):]...)
+		r.thick = (r.thick*float32(r.clear) + p.thick*float32(p.clear)) / float32(r.clear+p.clear)
+		r.clear += p.clear
+	}
+	return rules
+}
+
+// joins says that piece p goes on where rule r ends, behind writing.
+func (s *scores) joins(r, p *rule) bool {
+	gap := p.from - r.to()
+	if r.vertical != p.vertical || gap < -2 || gap > ruleHidden || p.to() <= r.to() {
+		return false
+	}
+	x0, y0, slope0 := r.end(true)
+	x1, y1, slope1 := p.end(false)
+	slope := (y1 - y0) / max(x1-x0, 1)
+	off := 2 + 0.02*float64(max(gap, 0))
+	if math.Abs(y0+slope0*(x1-x0)-y1) > off+2 || math.Abs(y1-slope1*(x1-x0)-y0) > off+2 || math.Abs(slope) > 0.15 {
+		return false
+	}
+	hidden := 0
+	for x := r.to(); x < p.from; x++ {
+		if s.written(r.vertical, x, int(y0+slope*(float64(x)-x0)+0.5)) {
+			hidden++
+		}
+	}
+	return 10*hidden >= 6*gap
+}
+
+// end is a point on the line near one of its ends, and the slope there.
+func (r *rule) end(last bool) (x, y, slope float64) {
+	const span = 40
+	var n, sx, sy, sxx, sxy float64
+	for k := 0; k < len(r.centre) && n < span; k++ {
+		i := k
+		if last {
+			i = len(r.centre) - 1 - k
+		}
+		if v := float64(r.centre[i]); !math.IsNaN(v) {
+			u := float64(r.from + i)
+			n, sx, sy, sxx, sxy = n+1, sx+u, sy+v, sxx+u*u, sxy+u*v
+		}
+	}
+	x, y = sx/n, sy/n
+	if d := sxx - sx*x; d > 0 {
+		slope = (sxy - sx*y) / d
+	}
+	return x, y, slope
+}
+
+// written says that there is writing within two pixels of a point of a line.
+func (s *scores) written(vertical bool, along, across int) bool {
+	limit := s.h
+	if vertical {
+		limit = s.w
+	}
+	for j := max(across-2, 0); j <= min(across+2, limit-1); j++ {
+		if s.hand[s.index(vertical, along, j)] > 0 {
+			return true
+		}
+	}
+	return false
 }

@@ -28,8 +28,8 @@ type neighbours struct {
 //
 // It returns the page's printed lines.
 func (s *scores) vote(ink *inkPlane) []rule {
-	rules, count := findRules(ink.solid(), s.w, s.h)
-	labels, components := raster.Components(s.parts(ink, rules), s.w)
+	lines, pieces := findRules(ink.printed(), s.w, s.h)
+	labels, components := raster.Components(s.parts(ink, lines, pieces), s.w)
 	if len(components) > 1 {
 		regions := s.regions(labels, components, ink)
 		hand := agree(regions, findNeighbours(labels, s.w, s.h, regions))
@@ -39,13 +39,47 @@ func (s *scores) vote(ink *inkPlane) []rule {
 			}
 		}
 	}
-	return s.printedRules(rules, count)
+	s.clearRules(ink, lines)
+	s.dropFalsePrint()
+	return s.printedRules(lines, pieces)
+}
+
+// dropFalsePrint takes print away from under writing where it does not go on beside it: a stroke
+// that crosses itself, or lies thick, looks like two inks too.
+func (s *scores) dropFalsePrint() {
+	const near = 2
+	both := make([]uint8, len(s.hand))
+	for i := range both {
+		if s.hand[i] > 0 && s.print[i] > 0 {
+			both[i] = 1
+		}
+	}
+	labels, components := raster.Components(both, s.w)
+	goesOn := make([]bool, len(components)+1)
+	for i, l := range labels {
+		if l == 0 || goesOn[l] {
+			continue
+		}
+		x, y := i%s.w, i/s.w
+		for yy := max(y-near, 0); yy <= min(y+near, s.h-1); yy++ {
+			for xx := max(x-near, 0); xx <= min(x+near, s.w-1); xx++ {
+				if j := yy*s.w + xx; s.print[j] > 0 && s.hand[j] <= 0 {
+					goesOn[l] = true
+				}
+			}
+		}
+	}
+	for i, l := range labels {
+		if l > 0 && !goesOn[l] {
+			s.relabel(i, true)
+		}
+	}
 }
 
 // parts gives each pixel of ink a class such that regions of one class are made by one hand: the
 // network's own class, split where the ink's colour changes from what is the page's print to what
 // is its writing, and where letters stand on a line.
-func (s *scores) parts(ink *inkPlane, rules []int32) []uint8 {
+func (s *scores) parts(ink *inkPlane, lines []int32, pieces []raster.Component) []uint8 {
 	class := make([]uint8, len(s.hand))
 	for i := range class {
 		switch {
@@ -56,19 +90,21 @@ func (s *scores) parts(ink *inkPlane, rules []int32) []uint8 {
 		default:
 			continue
 		}
-		const telling = 1
 		switch e := ink.evidence[i]; {
 		case e > telling:
 			class[i] |= 4
 		case e < -telling:
 			class[i] |= 8
 		}
-		if rules[i] > 0 {
+		if l := lines[i]; l > 0 && isRule(pieces[l-1]) {
 			class[i] |= 16
 		}
 	}
 	return class
 }
+
+// telling is the log-odds from which an ink's colour alone says whose it is.
+const telling = 1
 
 // relabel makes a pixel of ink writing or print.
 func (s *scores) relabel(i int, hand bool) {
@@ -104,7 +140,7 @@ func (s *scores) regions(labels []int32, components []raster.Component, ink *ink
 		r.Component = c
 		mean := r.evidence / float64(c.Area) / scoreUnit
 		sure := math.Min(1, math.Sqrt(float64(c.Area)/enough))
-		r.evidence = min(max(mean, -4), 4)*sure + colours[i]/weights[i]
+		r.evidence = sure*min(max(mean, -4), 4) + colours[i]/weights[i]
 		for ch := range r.ink {
 			r.ink[ch] /= weights[i]
 		}
@@ -190,16 +226,17 @@ func bond(a, b *region, m meeting) float64 {
 	if m.touch {
 		near = 1.5
 	}
-	if isRule(a) != isRule(b) {
+	if isRule(a.Component) != isRule(b.Component) {
 		near *= 0.2
 	}
 	return alike * near
 }
 
-// isRule says that a region is as long and thin as a ruled line.
-func isRule(r *region) bool {
-	long, short := max(r.Width(), r.Height()), min(r.Width(), r.Height())
-	return long > 40 && long > 8*short
+// isRule says that a component is as long and thin as a ruled line. Strokes of a pen are straight
+// too, upright ones for longer.
+func isRule(c raster.Component) bool {
+	const level, upright, slim = 72, 120, 8
+	return c.Width() >= level && c.Width() > slim*c.Height() || c.Height() >= upright && c.Height() > slim*c.Width()
 }
 
 // agree finds for every region whether it is writing: the fixed point of each region's evidence
