@@ -109,7 +109,7 @@ func (c *canvas) grainSource(r image.Rectangle) (best image.Point) {
 	start := r.Min.X/block*7 + r.Min.Y/block*13 // neighbours look elsewhere, so no pattern repeats
 	for ring := 1; ring <= 6; ring++ {
 		for k := range 8 {
-			d := image.Point(compass[(start+k)%8]).Mul(ring * block)
+			d := compass[(start+k)%8].Mul(ring * block)
 			if n := c.plain(r.Add(d)); n > most {
 				most, best = n, d
 			}
