@@ -198,8 +198,9 @@ func Inspect(data []byte, l Limits) (Info, error) {
 
 // Probe runs one tile through the network: nil says that pages can be cleaned.
 func (c *Cleaner) Probe(ctx context.Context) error {
-	in, out := make([]float32, 3*nn.Tile*nn.Tile), make([]float32, nn.Classes*nn.Tile*nn.Tile)
-	return wrap("probe", c.nn.Run(ctx, in, out))
+	shape := nn.Portrait
+	in, out := make([]float32, 3*shape.Pixels()), make([]float32, nn.Classes*shape.Pixels())
+	return wrap("probe", c.nn.Run(ctx, shape, in, out))
 }
 
 // Description says what a Cleaner is made of.

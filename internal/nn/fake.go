@@ -7,11 +7,11 @@ import "context"
 type Fake struct{}
 
 // Run implements [Runner].
-func (Fake) Run(ctx context.Context, in, out []float32) error {
+func (Fake) Run(ctx context.Context, shape Shape, in, out []float32) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	const plane = Tile * Tile
+	plane := shape.Pixels()
 	for i := range plane {
 		r, g, b := in[i], in[plane+i], in[2*plane+i]
 		light, colour := min(r, g, b), max(r, g, b)-min(r, g, b)

@@ -31,8 +31,10 @@ type ONNX struct {
 // slot is what one tile at a time needs. Its tensors are made once, so memory stays flat.
 type slot struct {
 	session *ort.DynamicAdvancedSession
-	in, out *ort.Tensor[float32]
+	tensors map[Shape]*tensors
 }
+
+type tensors struct{ in, out *ort.Tensor[float32] }
 
 // Open loads the library, once for the process, and the network. As many tiles run at once as
 // there are CPUs for Threads each. An error about the device or the library wraps [ErrDevice].
@@ -72,7 +74,7 @@ func (o *ONNX) Close() error {
 }
 
 // Run implements [Runner].
-func (o *ONNX) Run(ctx context.Context, in, out []float32) error {
+func (o *ONNX) Run(ctx context.Context, shape Shape, in, out []float32) error {
 	var s *slot
 	select {
 	case <-ctx.Done():
@@ -83,11 +85,15 @@ func (o *ONNX) Run(ctx context.Context, in, out []float32) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	copy(s.in.GetData(), in)
-	if err := s.session.Run([]ort.Value{s.in}, []ort.Value{s.out}); err != nil {
+	t, ok := s.tensors[shape]
+	if !ok {
+		return fmt.Errorf("tiles of %d×%d are not known", shape.W, shape.H)
+	}
+	copy(t.in.GetData(), in)
+	if err := s.session.Run([]ort.Value{t.in}, []ort.Value{t.out}); err != nil {
 		return fmt.Errorf("running the network: %w", err)
 	}
-	copy(out, s.out.GetData())
+	copy(out, t.out.GetData())
 	return nil
 }
 
@@ -106,25 +112,32 @@ func newSlot(cfg Config) (*slot, error) {
 		return nil, err
 	}
 	defer func() { _ = options.Destroy() }()
-	s := &slot{}
+	s := &slot{tensors: map[Shape]*tensors{}}
 	s.session, err = ort.NewDynamicAdvancedSessionWithONNXData(cfg.Model, []string{cfg.Input}, []string{cfg.Output}, options)
 	if err != nil {
 		return nil, fmt.Errorf("%w: loading the network: %w", ErrDevice, err)
 	}
-	if s.in, err = ort.NewEmptyTensor[float32](ort.NewShape(1, 3, Tile, Tile)); err == nil {
-		s.out, err = ort.NewEmptyTensor[float32](ort.NewShape(1, Classes, Tile, Tile))
-	}
-	if err != nil {
-		return nil, errors.Join(err, s.destroy())
+	for _, shape := range []Shape{Portrait, Landscape} {
+		t := &tensors{}
+		s.tensors[shape] = t
+		h, w := int64(shape.H), int64(shape.W)
+		if t.in, err = ort.NewEmptyTensor[float32](ort.NewShape(1, 3, h, w)); err == nil {
+			t.out, err = ort.NewEmptyTensor[float32](ort.NewShape(1, Classes, h, w))
+		}
+		if err != nil {
+			return nil, errors.Join(err, s.destroy())
+		}
 	}
 	return s, nil
 }
 
 func (s *slot) destroy() error {
 	errs := []error{s.session.Destroy()}
-	for _, t := range []*ort.Tensor[float32]{s.in, s.out} {
-		if t != nil {
-			errs = append(errs, t.Destroy())
+	for _, t := range s.tensors {
+		for _, tensor := range []*ort.Tensor[float32]{t.in, t.out} {
+			if tensor != nil {
+				errs = append(errs, tensor.Destroy())
+			}
 		}
 	}
 	return errors.Join(errs...)

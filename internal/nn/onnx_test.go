@@ -120,15 +120,15 @@ func readFloats(t *testing.T, path string) []float32 {
 // The same tile gives the same answer, also when several run at once.
 func TestRunIsDeterministic(t *testing.T) {
 	o := open(t)
-	in := make([]float32, 3*Tile*Tile)
+	in := make([]float32, 3*Portrait.Pixels())
 	for i := range in {
 		in[i] = float32(i%251) / 250
 	}
 	answers := make(chan []float32, 3)
 	for range cap(answers) {
 		go func() {
-			out := make([]float32, Classes*Tile*Tile)
-			if err := o.Run(context.Background(), in, out); err != nil {
+			out := make([]float32, Classes*Portrait.Pixels())
+			if err := o.Run(context.Background(), Portrait, in, out); err != nil {
 				t.Error(err)
 			}
 			answers <- out
@@ -148,7 +148,7 @@ func TestRunStopsBeforeItBegins(t *testing.T) {
 	o := open(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := o.Run(ctx, make([]float32, 3*Tile*Tile), make([]float32, Classes*Tile*Tile)); !errors.Is(err, context.Canceled) {
+	if err := o.Run(ctx, Landscape, make([]float32, 3*Landscape.Pixels()), make([]float32, Classes*Landscape.Pixels())); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want context.Canceled", err)
 	}
 }
@@ -214,11 +214,11 @@ func TestLibraryWithoutCacheFolder(t *testing.T) {
 
 func BenchmarkTile(b *testing.B) {
 	o := open(b)
-	in, out := make([]float32, 3*Tile*Tile), make([]float32, Classes*Tile*Tile)
+	in, out := make([]float32, 3*Portrait.Pixels()), make([]float32, Classes*Portrait.Pixels())
 	for b.Loop() {
-		if err := o.Run(context.Background(), in, out); err != nil {
+		if err := o.Run(context.Background(), Portrait, in, out); err != nil {
 			b.Fatal(err)
 		}
 	}
-	b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N)/(Tile*Tile/1e6), "ms/MP")
+	b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N)/(float64(Portrait.Pixels())/1e6), "ms/MP")
 }

@@ -303,11 +303,11 @@ type stopAfter struct {
 	stop  context.CancelFunc
 }
 
-func (s *stopAfter) Run(ctx context.Context, in, out []float32) error {
+func (s *stopAfter) Run(ctx context.Context, shape nn.Shape, in, out []float32) error {
 	if s.tiles--; s.tiles == 0 {
 		s.stop()
 	}
-	return s.Fake.Run(context.WithoutCancel(ctx), in, out)
+	return s.Fake.Run(context.WithoutCancel(ctx), shape, in, out)
 }
 
 func TestStopsBetweenTiles(t *testing.T) {
@@ -326,14 +326,15 @@ func TestStopsBetweenTiles(t *testing.T) {
 func TestTilesStitch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 6000).Draw(t, "n")
+		side := rapid.SampledFrom([]int{nn.Portrait.W, nn.Portrait.H}).Draw(t, "side")
 		next := 0
-		for _, s := range tileSpans(n) {
+		for _, s := range tileSpans(n, side) {
 			if s.core0 != next {
 				t.Fatalf("core starts at %d, the last ended at %d", s.core0, next)
 			}
 			next = s.core1
 			margin := func(edge, of int) bool { return edge == 0 || edge == n || of >= tileMargin }
-			if !margin(s.core0, s.core0-s.at) || !margin(s.core1, s.at+nn.Tile-s.core1) {
+			if !margin(s.core0, s.core0-s.at) || !margin(s.core1, s.at+side-s.core1) {
 				t.Fatalf("a core of %+v lacks context", s)
 			}
 		}
@@ -346,8 +347,8 @@ func TestTilesStitch(t *testing.T) {
 // identity answers with the red plane in the hand score, so that stitching can be seen.
 type identity struct{}
 
-func (identity) Run(_ context.Context, in, out []float32) error {
-	const plane = nn.Tile * nn.Tile
+func (identity) Run(_ context.Context, shape nn.Shape, in, out []float32) error {
+	plane := shape.Pixels()
 	clear(out)
 	for i, v := range in[:plane] {
 		out[nn.Handwriting*plane+i] = v * 255 / scoreUnit

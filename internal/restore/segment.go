@@ -34,9 +34,10 @@ const (
 func workingSize(w, h int, em, modelEm float64) (ww, wh int) {
 	scale := min(modelEm/em, maxEnlarge, math.Sqrt(maxPixels/float64(w*h)))
 	const shrink = 0.93
-	need := func(s float64) int { return tileCount(scaled(w, s)) * tileCount(scaled(h, s)) }
+	tile := shapeFor(w, h)
+	need := func(s float64) int { return tileCount(scaled(w, s), tile.W) * tileCount(scaled(h, s), tile.H) }
 	best := scale
-	for _, s := range []float64{scale, fitScale(w, scale), fitScale(h, scale)} {
+	for _, s := range []float64{scale, fitScale(w, scale, tile.W), fitScale(h, scale, tile.H)} {
 		if s >= shrink*scale && need(s) < need(best) {
 			best = s
 		}
@@ -46,37 +47,44 @@ func workingSize(w, h int, em, modelEm float64) (ww, wh int) {
 
 func scaled(n int, s float64) int { return max(1, int(float64(n)*s+0.5)) }
 
-// tileCount is how many tiles cover n pixels.
-func tileCount(n int) int {
-	const step = nn.Tile - 2*tileMargin
+// shapeFor is the shape of tiles for a page.
+func shapeFor(w, h int) nn.Shape {
+	if w > h {
+		return nn.Landscape
+	}
+	return nn.Portrait
+}
+
+// tileCount is how many tiles of a side cover n pixels.
+func tileCount(n, side int) int {
+	step := side - 2*tileMargin
 	return max(1, (n-2*tileMargin+step-1)/step)
 }
 
 // fitScale is the scale just below s at which a side of n needs one tile less.
-func fitScale(n int, s float64) float64 {
-	const step = nn.Tile - 2*tileMargin
-	t := tileCount(scaled(n, s)) - 1
-	return float64(t*step+2*tileMargin) / float64(n)
+func fitScale(n int, s float64, side int) float64 {
+	t := tileCount(scaled(n, s), side) - 1
+	return float64(t*(side-2*tileMargin)+2*tileMargin) / float64(n)
 }
 
-// span of one tile along an axis: it starts at pixel at (which may be negative when the picture is
-// smaller than the tile) and its answer counts from core0 to core1.
+// tileSpan is one tile along an axis: it starts at pixel at (which may be negative when the picture
+// is smaller than the tile) and its answer counts from core0 to core1.
 type tileSpan struct{ at, core0, core1 int }
 
 // tileSpans spreads tiles evenly over n pixels. Each pixel belongs to one tile, the one whose
 // centre is nearest, so that stitching is exact and in any order the same.
-func tileSpans(n int) []tileSpan {
-	count := tileCount(n)
+func tileSpans(n, side int) []tileSpan {
+	count := tileCount(n, side)
 	out := make([]tileSpan, count)
 	if count == 1 {
-		out[0] = tileSpan{(n - nn.Tile) / 2, 0, n}
+		out[0] = tileSpan{(n - side) / 2, 0, n}
 		return out
 	}
 	for i := range out {
-		out[i].at = i * (n - nn.Tile) / (count - 1)
+		out[i].at = i * (n - side) / (count - 1)
 		out[i].core1 = n
 		if i > 0 {
-			out[i].core0 = (out[i-1].at + nn.Tile + out[i].at) / 2
+			out[i].core0 = (out[i-1].at + side + out[i].at) / 2
 			out[i-1].core1 = out[i].core0
 		}
 	}
@@ -86,33 +94,34 @@ func tileSpans(n int) []tileSpan {
 // segment classifies every pixel of the working picture, tile by tile.
 func segment(ctx context.Context, runner nn.Runner, m *raster.RGB) (*scores, error) {
 	s := &scores{w: m.W, h: m.H, hand: make([]int8, m.W*m.H), print: make([]int8, m.W*m.H)}
-	in := make([]float32, 3*nn.Tile*nn.Tile)
-	out := make([]float32, nn.Classes*nn.Tile*nn.Tile)
-	for _, ty := range tileSpans(m.H) {
-		for _, tx := range tileSpans(m.W) {
+	tile := shapeFor(m.W, m.H)
+	in := make([]float32, 3*tile.Pixels())
+	out := make([]float32, nn.Classes*tile.Pixels())
+	for _, ty := range tileSpans(m.H, tile.H) {
+		for _, tx := range tileSpans(m.W, tile.W) {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			cut(in, m, tx.at, ty.at)
-			if err := runner.Run(ctx, in, out); err != nil {
+			cut(in, m, tile, tx.at, ty.at)
+			if err := runner.Run(ctx, tile, in, out); err != nil {
 				return nil, err
 			}
-			s.paste(out, tx, ty)
+			s.paste(out, tile, tx, ty)
 		}
 	}
 	return s, nil
 }
 
 // cut fills a tile from the picture at x, y, mirrored beyond its borders.
-func cut(tile []float32, m *raster.RGB, x, y int) {
-	cols := make([]int, nn.Tile)
+func cut(to []float32, m *raster.RGB, tile nn.Shape, x, y int) {
+	cols := make([]int, tile.W)
 	for i := range cols {
 		cols[i] = raster.Reflect(x+i, m.W)
 	}
 	for c, plane := range m.Pix {
-		for i := range nn.Tile {
+		for i := range tile.H {
 			row := plane[raster.Reflect(y+i, m.H)*m.W:][:m.W]
-			dst := tile[(c*nn.Tile+i)*nn.Tile:][:nn.Tile]
+			dst := to[(c*tile.H+i)*tile.W:][:tile.W]
 			for j, col := range cols {
 				dst[j] = float32(row[col]) * (1.0 / 255)
 			}
@@ -121,10 +130,10 @@ func cut(tile []float32, m *raster.RGB, x, y int) {
 }
 
 // paste takes a tile's core over into the scores.
-func (s *scores) paste(logits []float32, tx, ty tileSpan) {
-	const plane = nn.Tile * nn.Tile
+func (s *scores) paste(logits []float32, tile nn.Shape, tx, ty tileSpan) {
+	plane := tile.Pixels()
 	for y := ty.core0; y < ty.core1; y++ {
-		from := (y-ty.at)*nn.Tile + tx.core0 - tx.at
+		from := (y-ty.at)*tile.W + tx.core0 - tx.at
 		n := tx.core1 - tx.core0
 		paper, print := logits[nn.Paper*plane+from:][:n], logits[nn.Print*plane+from:][:n]
 		hand, both := logits[nn.Handwriting*plane+from:][:n], logits[nn.Both*plane+from:][:n]
