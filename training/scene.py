@@ -16,6 +16,8 @@ from .paths import data_root
 
 SIZE = 448
 LAYOUT_SHARE = 0.55  # of samples that show our own layouts; the others show documents
+ANSWERED = {"line", "blank", "box", "cell", "comb", "check", "bubble", "option", "sign"}  # slots that ask for an answer
+ASKED_WEIGHT = 2.5  # how much likelier a layout family is that asks for answers
 MARGIN = 32  # around the sample, so that warping has something to draw in
 
 BODY_KINDS = ["word", "words", "sentence", "number", "formula", "equation", "name", "block", "code", "sum", "cjk",
@@ -48,7 +50,7 @@ class Composer:
         self.data, self.size = data_root(), size
         self.split = split
         self.inks = Inks(split, self.data)
-        self.known, self.layouts = set(), {}
+        self.known, self.layouts, self.asked = set(), {}, {}
         self.refresh()
 
     def refresh(self):
@@ -57,13 +59,19 @@ class Composer:
         self.documents = [p for p in pages if not p.name.startswith("h")]
         for path in (p for p in pages if p.name.startswith("h") and p not in self.known):
             self.known.add(path)
-            self.layouts.setdefault(json.loads(path.read_text())["family"].rsplit("-", 1)[0], []).append(path)
+            meta = json.loads(path.read_text())
+            family = meta["family"].rsplit("-", 1)[0]
+            self.layouts.setdefault(family, []).append(path)
+            self.asked[family] = self.asked.get(family, False) or any(s["kind"] in ANSWERED for s in meta["slots"])
+        self.families = sorted(self.layouts)
+        odds = np.array([ASKED_WEIGHT if self.asked[f] else 1.0 for f in self.families])
+        self.odds = odds / odds.sum()
 
     def page(self, rng):
         while True:
             group = self.documents
             if self.layouts and (not group or rng.random() < LAYOUT_SHARE):
-                group = self.layouts[sorted(self.layouts)[int(rng.integers(len(self.layouts)))]]
+                group = self.layouts[str(rng.choice(self.families, p=self.odds))]
             path = group[int(rng.integers(len(group)))]
             try:
                 return Page(path)
@@ -196,8 +204,9 @@ class Writer:
     def write(self):
         rng = self.rng
         eagerness = rng.uniform(0.15, 1)
+        reader = rng.random() < 0.12  # marks words rather than answers
         for slot in self.slots:
-            odds = {"word": 0.05, "margin": 0.3, "option": 0.35, "bubble": 0.45}.get(slot["kind"], 1)
+            odds = {"word": 0.6 if reader else 0.07, "margin": 0.3, "option": 0.35, "bubble": 0.45}.get(slot["kind"], 1)
             if rng.random() < eagerness * odds:
                 self.fill(slot)
         for _ in range(int(rng.choice([0, 1, 2, 4, 8], p=[0.15, 0.22, 0.28, 0.22, 0.13]))):
