@@ -77,6 +77,10 @@ func quantise(w []float64, sum float64) []uint32 {
 func Resize(src *image.RGBA, w, h, workers int) *RGB {
 	dst := NewRGB(w, h)
 	sw, sh := src.Rect.Dx(), src.Rect.Dy()
+	if w == sw && h == sh {
+		dst.split(src, workers)
+		return dst
+	}
 	xs, ys := spans(sw, w), spans(sh, h)
 	Rows(h, workers, func(y0, y1 int) {
 		line := make([]uint32, 3*sw) // source rows of one target row, summed
@@ -88,6 +92,20 @@ func Resize(src *image.RGBA, w, h, workers int) *RGB {
 		}
 	})
 	return dst
+}
+
+// split copies a picture of the same size.
+func (m *RGB) split(src *image.RGBA, workers int) {
+	Rows(m.H, workers, func(y0, y1 int) {
+		for y := y0; y < y1; y++ {
+			row := src.Pix[y*src.Stride:][:4*m.W]
+			r, g, b := m.Pix[0][y*m.W:][:m.W], m.Pix[1][y*m.W:][:m.W], m.Pix[2][y*m.W:][:m.W]
+			for x := range r {
+				p := row[4*x : 4*x+3 : 4*x+3]
+				r[x], g[x], b[x] = p[0], p[1], p[2]
+			}
+		}
+	})
 }
 
 // sumRows adds the rows of a span, weighted, into three planes of 8.12 fixed point.

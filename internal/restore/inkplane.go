@@ -37,11 +37,14 @@ func measureInk(s *scores, m *raster.RGB, paper [3]*raster.Grid, workers int) *i
 		floor = 0.003 // share below which a colour is unknown
 		limit = 3.0
 	)
+	var odds inkHistogram
+	for i := range odds.v {
+		o := math.Log((hand.v[i]/hand.total + floor) / (print.v[i]/print.total + floor))
+		odds.v[i] = min(max(o, -limit), limit)
+	}
 	for i := range s.hand {
 		if s.hand[i] > 0 || s.print[i] > 0 {
-			b := p.bin(i)
-			odds := math.Log((hand.at(b) + floor) / (print.at(b) + floor))
-			p.evidence[i] = float32(min(max(odds, -limit), limit))
+			p.evidence[i] = float32(odds.at(p.bin(i)))
 		}
 	}
 	p.smooth()
@@ -167,7 +170,7 @@ func (h *inkHistogram) add(b [3]float64, mass float32) {
 
 func (h *inkHistogram) at(b [3]float64) (v float64) {
 	corners(b, func(i int, k float64) { v += k * h.v[i] })
-	return v / h.total
+	return v
 }
 
 // corners visits the eight bins round a point with their trilinear weights.

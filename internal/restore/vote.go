@@ -152,11 +152,12 @@ func (s *scores) regions(labels []int32, components []raster.Component, ink *ink
 const voteReach = 12
 
 // findNeighbours grows all regions at once, pixel by pixel, until they meet or have gone half of
-// voteReach. The gap where two first meet decides the weight of their bond.
+// voteReach. The gap where two first meet decides the weight of their bond. Where all is surely
+// print there is nothing to agree on, and nothing is looked for.
 func findNeighbours(labels []int32, w, h int, regions []region) []neighbours {
 	owner := slices.Clone(labels)
 	meetings := map[[2]int32]meeting{}
-	frontier := border(labels, w, h)
+	frontier := border(labels, w, h, inDoubt(labels, w, h, regions))
 	for d := 0; d <= voteReach/2; d++ {
 		var next []int32
 		for _, f := range frontier {
@@ -198,14 +199,45 @@ type meeting struct {
 	touch bool
 }
 
-// border lists the labelled pixels that have another label, or none, beside them.
-func border(labels []int32, w, h int) []int32 {
+// doubtCell is the side of the squares in which it is noted whether anything is in doubt.
+const doubtCell = 64
+
+// inDoubt marks the squares with a region that is not surely print, and those around them.
+func inDoubt(labels []int32, w, h int, regions []region) []bool {
+	const sure = -1.5
+	cols, rows := w/doubtCell+1, h/doubtCell+1
+	own, out := make([]bool, cols*rows), make([]bool, cols*rows)
+	for i, l := range labels {
+		if l > 0 && regions[l-1].evidence > sure {
+			own[i/w/doubtCell*cols+i%w/doubtCell] = true
+		}
+	}
+	for i, doubt := range own {
+		if !doubt {
+			continue
+		}
+		for y := max(i/cols-1, 0); y <= min(i/cols+1, rows-1); y++ {
+			for x := max(i%cols-1, 0); x <= min(i%cols+1, cols-1); x++ {
+				out[y*cols+x] = true
+			}
+		}
+	}
+	return out
+}
+
+// border lists the labelled pixels, of squares in doubt, that have another label, or none, beside
+// them.
+func border(labels []int32, w, h int, doubt []bool) []int32 {
+	cols := w/doubtCell + 1
 	var out []int32
 	for i, l := range labels {
 		if l == 0 {
 			continue
 		}
 		x, y := i%w, i/w
+		if !doubt[y/doubtCell*cols+x/doubtCell] {
+			continue
+		}
 		if x > 0 && labels[i-1] != l || x+1 < w && labels[i+1] != l ||
 			y > 0 && labels[i-w] != l || y+1 < h && labels[i+w] != l {
 			out = append(out, int32(i))
