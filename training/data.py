@@ -81,6 +81,9 @@ class Shards:
         paths = sorted(shard_dir(self.split).glob("*.pkl"), key=lambda p: p.stat().st_mtime)[-most:][self.part::self.parts]
         self.loaded = {p: self.loaded.get(p) or pickle.loads(p.read_bytes()) for p in paths}
         self.records = [r for p in paths for r in self.loaded[p]]
+        if not self.records:
+            raise FileNotFoundError(f"no samples in {shard_dir(self.split)} for process {self.part + 1} of {self.parts}: "
+                                    "make at least one shard a process with training.data make")
 
     def __len__(self):
         return len(self.records)
