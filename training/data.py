@@ -15,7 +15,6 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from . import net
 from .paths import data_root
 
 PER_SHARD = 96

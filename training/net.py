@@ -9,7 +9,6 @@ level sees far (dilations, and a global average as in ParseNet, Liu et al., 2015
 is a rule or the bar of a t can be told only from what surrounds it.
 """
 
-import torch
 from torch import nn
 from torch.nn import functional as F
 
