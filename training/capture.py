@@ -80,7 +80,7 @@ def fade(rng, page):
 
 def show_through(rng, img, back):
     """The other side of the sheet, mirrored, blurred and faint."""
-    amount = rng.uniform(0.03, 0.22)
+    amount = rng.uniform(0.03, 0.22) if rng.random() < 0.7 else rng.uniform(0.2, 0.4)
     ghost = cv2.GaussianBlur(back[:, ::-1], (0, 0), rng.uniform(0.8, 2.5)).astype(np.float32)
     return img * (1 - amount * (1 - ghost / 255))
 
@@ -147,7 +147,7 @@ def lighting(rng, img):
     """Falloff, coloured light, soft and hard shadows."""
     h, w = img.shape[:2]
     xs, ys = np.meshgrid(np.linspace(-1, 1, w, dtype=np.float32), np.linspace(-1, 1, h, dtype=np.float32))
-    light = np.ones((h, w), np.float32) * rng.uniform(0.55, 1.05)
+    light = np.ones((h, w), np.float32) * (rng.uniform(0.55, 1.05) if rng.random() < 0.75 else rng.uniform(0.25, 0.6))
     light += (xs * rng.normal(0, 0.1) + ys * rng.normal(0, 0.1))
     if rng.random() < 0.5:
         light += field(rng, h, w, rng.uniform(0.8, 3)) * rng.uniform(0.02, 0.15)
@@ -234,7 +234,7 @@ def capture(rng, img, back):
     style = rng.random()
     scan, digital = style < 0.3, style > 0.85
     if not digital:
-        if back is not None and rng.random() < 0.2:
+        if back is not None and rng.random() < 0.25:
             img = show_through(rng, img, back)
         if rng.random() < (0.4 if scan else 0.95):
             img = paper(rng, img)

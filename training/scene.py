@@ -16,8 +16,12 @@ from .paths import data_root
 
 SIZE = 448
 LAYOUT_SHARE = 0.55  # of samples that show our own layouts; the others show documents
+WRITTEN_SHARE = 0.87  # of samples; on the others there is print alone
 ANSWERED = {"line", "blank", "box", "cell", "comb", "check", "bubble", "option", "sign"}  # slots that ask for an answer
 ASKED_WEIGHT = 2.5  # how much likelier a layout family is that asks for answers
+CONFUSED = {"sudoku", "crossword", "comb_form", "answer_sheet", "form", "table_form", "game_board", "true_false", "calendar",
+            "character_grid", "specimen", "invitation", "certificate"}  # where print and neat writing look most alike
+CONFUSED_WEIGHT = 2
 MARGIN = 32  # around the sample, so that warping has something to draw in
 
 BODY_KINDS = ["word", "words", "sentence", "number", "formula", "equation", "name", "block", "code", "sum", "cjk",
@@ -64,7 +68,7 @@ class Composer:
             self.layouts.setdefault(family, []).append(path)
             self.asked[family] = self.asked.get(family, False) or any(s["kind"] in ANSWERED for s in meta["slots"])
         self.families = sorted(self.layouts)
-        odds = np.array([ASKED_WEIGHT if self.asked[f] else 1.0 for f in self.families])
+        odds = np.array([(ASKED_WEIGHT if self.asked[f] else 1) * (CONFUSED_WEIGHT if f in CONFUSED else 1) for f in self.families])
         self.odds = odds / odds.sum()
 
     def page(self, rng):
@@ -83,7 +87,7 @@ class Composer:
         side = self.size + 2 * MARGIN
         canvas, slots = crop(rng, page, em, side)
         ink = np.full_like(canvas, 255)
-        if rng.random() < 0.9:
+        if rng.random() < WRITTEN_SHARE:
             Writer(self.inks, rng, em, canvas, ink, slots).write()
         canvas = capture.fade(rng, canvas)
         if rng.random() < 0.08:
@@ -198,6 +202,7 @@ class Writer:
         self.side = canvas.shape[0]
         self.hand, self.pen = inks.hand(rng), inks.pen(rng)
         self.body = em * float(np.clip(rng.lognormal(-0.45, 0.38), 0.3, 2.2))
+        self.capitals = rng.random() < 0.2  # fills forms in block letters
         dark = contrast_of(canvas, 25) > 28
         self.filled = cv2.integral(dark.astype(np.uint8))
 
@@ -278,7 +283,7 @@ class Writer:
         w, h, kind, want = x1 - x0, y1 - y0, slot["kind"], slot["want"]
         if kind in ("check", "bubble"):
             if kind == "bubble" or want == "tick" or rng.random() < 0.7:
-                odds = {"bubble": [0.7, 0.1, 0.15, 0.05]}.get(kind, [0.12, 0.5, 0.3, 0.08])
+                odds = {"bubble": [0.82, 0.06, 0.08, 0.04]}.get(kind, [0.12, 0.5, 0.3, 0.08])
                 k = rng.choice(["fill", "tick", "cross", "scribble"], p=odds)
                 s = rng.uniform(0.8, 1.15) if k == "fill" else rng.uniform(0.7, 1.7)
                 self.centre(self.mark(k, w * s, h * s), x0, y0, x1, y1, 0.1)
@@ -308,6 +313,7 @@ class Writer:
         if rng.random() < 0.12 and w > 4 * self.em:
             patch = self.real(height, w, 2.2 * h)
         else:
+            want = "block" if self.capitals and want in ("word", "words", "name") else want
             patch = self.text(want, height, w * rng.uniform(0.5, 1.15))
         if patch is None:
             return

@@ -1,0 +1,4 @@
+-- +goose Up
+CREATE TABLE users (
+  id TEXT PRIMARY KEY
+);

@@ -1,0 +1,219 @@
+// Package store keeps the service's data in SQL: SQLite in a file of the data folder, or PostgreSQL
+// by URL, from one text of SQL that both understand. For each domain package it has a type that
+// implements that package's Store.
+//
+// Conventions of the SQL: parameters are $1, $2, …; times are BIGINT microseconds since 1970 in
+// UTC (see [micros] and [instant]); flags are INTEGER 0 or 1; identifiers are TEXT.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	_ "github.com/jackc/pgx/v5/stdlib" // driver pgx
+	"github.com/pressly/goose/v3"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// DB is an open database. It is safe for concurrent use.
+type DB struct {
+	write *sql.DB
+	read  *sql.DB // the same as write on PostgreSQL
+	lite  bool
+}
+
+// Open opens the database that a URL names, and brings its tables up to date:
+//
+//	sqlite:PATH          a file, made when it is not there
+//	postgres://USER@HOST:PORT/NAME?…   as libpq has it; postgresql:// too
+func Open(ctx context.Context, address string) (*DB, error) {
+	scheme, rest, _ := strings.Cut(address, ":")
+	var db *DB
+	var err error
+	dialect := goose.DialectSQLite3
+	switch scheme {
+	case "sqlite":
+		db, err = openSQLite(rest)
+	case "postgres", "postgresql":
+		dialect = goose.DialectPostgres
+		db, err = openPostgres(address)
+	default:
+		return nil, fmt.Errorf("database %q: begin with sqlite: and a path, or postgres://", redact(address))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("database %q: %w", redact(address), err)
+	}
+	if err := db.migrate(ctx, dialect); err != nil {
+		_ = db.Close()
+		return nil, fmt.Errorf("database %q: %w", redact(address), err)
+	}
+	return db, nil
+}
+
+// redact leaves the password out of a database's URL.
+func redact(address string) string {
+	if u, err := url.Parse(address); err == nil {
+		return u.Redacted()
+	}
+	return "(unreadable URL)"
+}
+
+// SQLite lets one connection write at a time; more would only wait for it in a less orderly way.
+func openSQLite(path string) (*DB, error) {
+	if path == "" {
+		return nil, errors.New("the path of the file is missing")
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	options := "_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_pragma=foreign_keys(1)"
+	file := (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath()}).String()
+	write, err := sql.Open("sqlite", file+"?"+options+"&_txlock=immediate")
+	if err != nil {
+		return nil, err
+	}
+	write.SetMaxOpenConns(1)
+	read, err := sql.Open("sqlite", file+"?"+options+"&_pragma=query_only(1)")
+	if err != nil {
+		return nil, errors.Join(err, write.Close())
+	}
+	read.SetMaxOpenConns(4)
+	return &DB{write: write, read: read, lite: true}, nil
+}
+
+func openPostgres(address string) (*DB, error) {
+	pool, err := sql.Open("pgx", address)
+	if err != nil {
+		return nil, err
+	}
+	pool.SetMaxOpenConns(16)
+	pool.SetMaxIdleConns(8)
+	pool.SetConnMaxIdleTime(5 * time.Minute)
+	return &DB{write: pool, read: pool}, nil
+}
+
+func (db *DB) migrate(ctx context.Context, dialect goose.Dialect) error {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	provider, err := goose.NewProvider(dialect, db.write, files)
+	if err != nil {
+		return err
+	}
+	_, err = provider.Up(ctx)
+	return err
+}
+
+// Ping asks whether the database answers.
+func (db *DB) Ping(ctx context.Context) error {
+	var one int
+	return db.read.QueryRowContext(ctx, "SELECT 1").Scan(&one)
+}
+
+// Close closes the database.
+func (db *DB) Close() error {
+	if db.lite {
+		return errors.Join(db.read.Close(), db.write.Close())
+	}
+	return db.write.Close()
+}
+
+// attempts is how often a transaction is tried that others got in the way of.
+const attempts = 8
+
+// tx runs do in a transaction, again when the database found that another one got in its way.
+// do must have no effect but through its transaction.
+func (db *DB) tx(ctx context.Context, do func(*sql.Tx) error) error {
+	for n := 1; ; n++ {
+		err := db.once(ctx, do)
+		if n == attempts || !again(err) {
+			return err
+		}
+		pause := time.NewTimer(time.Duration(rand.Int64N(int64(5*time.Millisecond) << n)))
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+			return ctx.Err()
+		}
+	}
+}
+
+func (db *DB) once(ctx context.Context, do func(*sql.Tx) error) error {
+	tx, err := db.write.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if err := do(tx); err != nil {
+		_ = tx.Rollback()
+		return err
+	}
+	return tx.Commit()
+}
+
+// again reports whether a transaction failed only because another one ran.
+func again(err error) bool {
+	var pg *pgconn.PgError
+	var lite *sqlite.Error
+	switch {
+	case errors.As(err, &pg):
+		return pg.Code == "40001" || pg.Code == "40P01" // serialization failure, deadlock
+	case errors.As(err, &lite):
+		return lite.Code()&0xff == sqlite3.SQLITE_BUSY
+	}
+	return false
+}
+
+// isDuplicate reports whether a statement failed because what it adds is there already.
+func isDuplicate(err error) bool {
+	var pg *pgconn.PgError
+	var lite *sqlite.Error
+	switch {
+	case errors.As(err, &pg):
+		return pg.Code == "23505"
+	case errors.As(err, &lite):
+		return lite.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE || lite.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY
+	}
+	return false
+}
+
+// micros is how a time is stored; the zero time is 0.
+func micros(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}
+
+// instant is the time that was stored as micros.
+func instant(us int64) time.Time {
+	if us == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(us).UTC()
+}
+
+// affected reports whether a statement changed a row.
+func affected(res sql.Result, err error) (bool, error) {
+	if err != nil {
+		return false, err
+	}
+	n, err := res.RowsAffected()
+	return n > 0, err
+}
