@@ -42,12 +42,14 @@ func measureInk(s *scores, m *raster.RGB, paper [3]*raster.Grid, workers int) *i
 		o := math.Log((hand.v[i]/hand.total + floor) / (print.v[i]/print.total + floor))
 		odds.v[i] = min(max(o, -limit), limit)
 	}
-	for i := range s.hand {
-		if s.hand[i] > 0 || s.print[i] > 0 {
-			p.evidence[i] = float32(odds.at(p.bin(i)))
+	raster.Rows(s.h, workers, func(y0, y1 int) {
+		for i := y0 * s.w; i < y1*s.w; i++ {
+			if s.hand[i] > 0 || s.print[i] > 0 {
+				p.evidence[i] = float32(odds.at(p.bin(i)))
+			}
 		}
-	}
-	p.smooth()
+	})
+	p.smooth(workers)
 	return p
 }
 
@@ -107,9 +109,7 @@ func (p *inkPlane) blank() bool {
 
 // smooth averages the evidence over the ink round each pixel of ink, dark ink counting most:
 // the rim of a stroke has its core's colour.
-func (p *inkPlane) smooth() {
-	const reach = 2
-	w, h := p.s.w, p.s.h
+func (p *inkPlane) smooth(workers int) {
 	sums, weights := make([]float32, len(p.evidence)), make([]float32, len(p.evidence))
 	for i, e := range p.evidence {
 		if e != 0 {
@@ -117,22 +117,26 @@ func (p *inkPlane) smooth() {
 			sums[i] = weights[i] * e
 		}
 	}
-	for y := range h {
-		for x := range w {
-			i := y*w + x
-			if p.evidence[i] == 0 {
-				continue
+	raster.Rows(p.s.h, workers, func(y0, y1 int) {
+		for i := y0 * p.s.w; i < y1*p.s.w; i++ {
+			if p.evidence[i] != 0 {
+				p.evidence[i] = p.around(i, sums) / max(p.around(i, weights), 1e-6)
 			}
-			var sum, weight float32
-			for yy := max(y-reach, 0); yy <= min(y+reach, h-1); yy++ {
-				for xx := max(x-reach, 0); xx <= min(x+reach, w-1); xx++ {
-					sum += sums[yy*w+xx]
-					weight += weights[yy*w+xx]
-				}
-			}
-			p.evidence[i] = sum / max(weight, 1e-6)
+		}
+	})
+}
+
+// around sums a plane over the square round a pixel.
+func (p *inkPlane) around(i int, plane []float32) (sum float32) {
+	const reach = 2
+	x, y := i%p.s.w, i/p.s.w
+	x0, x1 := max(x-reach, 0), min(x+reach, p.s.w-1)
+	for yy := max(y-reach, 0); yy <= min(y+reach, p.s.h-1); yy++ {
+		for _, v := range plane[yy*p.s.w+x0 : yy*p.s.w+x1+1] {
+			sum += v
 		}
 	}
+	return sum
 }
 
 // Ink colours are counted in bins of two chromas and darkness.
