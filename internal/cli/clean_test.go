@@ -126,7 +126,7 @@ func TestExitCodes(t *testing.T) {
 	for want, err := range map[int]error{
 		exitDone:        nil,
 		exitFailed:      errors.New("anything"),
-		exitUsage:       usage("wrong"),
+		exitUsage:       wrongUse("wrong"),
 		exitSomeFailed:  errSomeFailed,
 		exitInterrupted: fmt.Errorf("stopped: %w", context.Canceled),
 	} {

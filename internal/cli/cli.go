@@ -31,6 +31,8 @@ const (
 type commands struct {
 	Clean   cleanCmd   `cmd:"" help:"Remove the handwriting from pictures of pages."`
 	Serve   serveCmd   `cmd:"" help:"Serve the same over HTTP."`
+	Admin   adminCmd   `cmd:"" help:"Operate the service: users, customers, credits, mails, statistics, backup."`
+	Config  configCmd  `cmd:"" help:"Print the settings that serve would have, and where each comes from."`
 	Doctor  doctorCmd  `cmd:"" help:"Say what works here: library, model, device, memory."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 }
@@ -79,7 +81,7 @@ type usageError struct{ message string }
 
 func (e usageError) Error() string { return e.message }
 
-func usage(format string, args ...any) error { return usageError{fmt.Sprintf(format, args...)} }
+func wrongUse(format string, args ...any) error { return usageError{fmt.Sprintf(format, args...)} }
 
 // errSomeFailed and errFailed end a command whose failures were reported already.
 var (
@@ -99,12 +101,18 @@ func program(open func(unink.Config) (engine, error)) int {
 }
 
 func run(env *environment, args []string) int {
+	file, err := loadSettings()
+	if err != nil {
+		return env.exit(err)
+	}
 	parser := kong.Must(&commands{},
 		kong.Name("unink"),
 		kong.Description("A page that was written on goes in; the same page without the handwriting comes out."),
 		kong.Writers(env.stdout, env.stderr),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		serveDefaults(),
+		kong.Resolvers(file),
+		kong.Bind(file),
 	)
 	command, err := parser.Parse(args)
 	if err == nil {

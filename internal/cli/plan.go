@@ -101,9 +101,9 @@ func (c *cleanCmd) plan(env *environment, format unink.Format) (*plan, error) {
 func (c *cleanCmd) planStream(env *environment, format unink.Format) (*plan, error) {
 	switch {
 	case len(c.Inputs) > 1:
-		return nil, usage("- is standard input and must be the only input")
+		return nil, wrongUse("- is standard input and must be the only input")
 	case terminal(env.stdin):
-		return nil, usage("standard input is a terminal; send a picture, as in: unink clean - < page.jpg > clean.jpg")
+		return nil, wrongUse("standard input is a terminal; send a picture, as in: unink clean - < page.jpg > clean.jpg")
 	}
 	stream := []source{{path: stdStream}}
 	place, format, err := c.place(env, stream, format)
@@ -214,7 +214,7 @@ func (c *cleanCmd) place(env *environment, sources []source, format unink.Format
 		return beside(format), format, nil
 	case isFolder(c.Out):
 		if stream {
-			return nil, format, usage("a picture from standard input has no name; give -o a file")
+			return nil, format, wrongUse("a picture from standard input has no name; give -o a file")
 		}
 		return into(c.Out, format), format, nil
 	}
@@ -223,9 +223,9 @@ func (c *cleanCmd) place(env *environment, sources []source, format unink.Format
 	case err != nil:
 		return nil, format, err
 	case !single:
-		return nil, format, usage("-o %s is a file, which takes one picture; end a folder's name with %c", c.Out, filepath.Separator)
+		return nil, format, wrongUse("-o %s is a file, which takes one picture; end a folder's name with %c", c.Out, filepath.Separator)
 	case format != unink.Auto && format != asked:
-		return nil, format, usage("--format %s contradicts -o %s", format, c.Out)
+		return nil, format, wrongUse("--format %s contradicts -o %s", format, c.Out)
 	}
 	return func(source) page {
 		return page{names: map[unink.Format]string{asked: c.Out}, stem: strings.TrimSuffix(c.Out, filepath.Ext(c.Out))}
@@ -236,11 +236,11 @@ func (c *cleanCmd) place(env *environment, sources []source, format unink.Format
 func (c *cleanCmd) checkStdout(env *environment, single bool) error {
 	switch {
 	case !single:
-		return usage("standard output takes one picture; use -o FOLDER")
+		return wrongUse("standard output takes one picture; use -o FOLDER")
 	case c.Mask || c.Layers || c.Compare:
-		return usage("--mask, --layers and --compare write files beside the output; use -o FILE")
+		return wrongUse("--mask, --layers and --compare write files beside the output; use -o FILE")
 	case terminal(env.stdout):
-		return usage("a picture would garble the terminal; use -o FILE, or send the output on: > clean.jpg")
+		return wrongUse("a picture would garble the terminal; use -o FILE, or send the output on: > clean.jpg")
 	}
 	return nil
 }
@@ -255,7 +255,7 @@ func endingFormat(out string) (unink.Format, error) {
 	ending := filepath.Ext(out)
 	format, err := unink.ParseFormat(strings.TrimPrefix(ending, "."))
 	if err != nil || format == unink.Auto {
-		return 0, usage("cannot write %q: use .png, .jpg or .webp; end a folder's name with %c", ending, filepath.Separator)
+		return 0, wrongUse("cannot write %q: use .png, .jpg or .webp; end a folder's name with %c", ending, filepath.Separator)
 	}
 	return format, nil
 }
@@ -341,7 +341,7 @@ func (p *plan) check() error {
 	if errs == nil {
 		return nil
 	}
-	return usage("%v\nnothing was done; use another folder (-o), or clean the pictures one by one", errors.Join(errs...))
+	return wrongUse("%v\nnothing was done; use another folder (-o), or clean the pictures one by one", errors.Join(errs...))
 }
 
 // resolve is the absolute path behind symbolic links, of a file that may not exist yet.

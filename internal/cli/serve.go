@@ -1,33 +1,87 @@
 package cli
 
 import (
+	"context"
+	"crypto/hmac"
 	"crypto/rand"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
 	"runtime"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/alecthomas/kong"
 
 	"unink"
+	"unink/internal/account"
+	"unink/internal/botcheck"
 	"unink/internal/httpapi"
+	"unink/internal/limit"
 )
 
 type serveCmd struct {
-	Open          bool          `env:"UNINK_OPEN" help:"Serve everybody who can reach the address, without accounts. Required: there are no accounts yet."`
+	Open          bool          `env:"UNINK_OPEN" help:"Without accounts, credits and limits: serve everybody who can reach the address."`
 	Listen        string        `default:":8080" env:"UNINK_LISTEN" placeholder:"ADDR" help:"Address of both entry points (${default})."`
 	MetricsListen string        `default:"127.0.0.1:9464" env:"UNINK_METRICS_LISTEN" placeholder:"ADDR" help:"Address of /metrics (${default})."`
-	DevToken      string        `env:"UNINK_DEV_TOKEN" placeholder:"TOKEN" help:"Token of the developer entry point, 16 characters or more. Default: a new one at each start."`
+	DevToken      string        `env:"UNINK_DEV_TOKEN" placeholder:"TOKEN" help:"With --open: token of the developer entry point, 16 characters or more. Default: a new one at each start."`
 	Workers       int           `env:"UNINK_WORKERS" placeholder:"N" help:"Pages cleaned at once. Default: half the CPUs."`
 	Queue         int           `default:"${queue}" env:"UNINK_QUEUE" help:"Pages that wait for a worker before others are refused (${default})."`
 	MaxRequests   int           `default:"${max_requests}" env:"UNINK_MAX_REQUESTS" help:"Requests held at once, those still uploading included (${default})."`
 	Deadline      time.Duration `default:"${deadline}" env:"UNINK_DEADLINE" help:"For one page, waiting included (${default})."`
 	UploadTimeout time.Duration `default:"${upload_timeout}" env:"UNINK_UPLOAD_TIMEOUT" help:"For one request's body (${default})."`
 	DrainTimeout  time.Duration `default:"${drain_timeout}" env:"UNINK_DRAIN_TIMEOUT" help:"For pages under way when the service stops (${default})."`
+	domainFlags
+	TrustedProxy []string `env:"UNINK_TRUSTED_PROXIES" placeholder:"CIDR" help:"Networks of proxies whose X-Forwarded-For is believed."`
+	storeFlags
+	sellingFlags
+	Redis           string `env:"UNINK_REDIS" placeholder:"URL" help:"redis:// of a Redis that several services share their rolling windows in. Default: in memory."`
+	TurnstileKey    string `env:"UNINK_TURNSTILE_KEY" placeholder:"KEY" help:"Site key of Cloudflare Turnstile. Default: ALTCHA, built in."`
+	TurnstileSecret string `env:"UNINK_TURNSTILE_SECRET" placeholder:"SECRET" help:"Secret key of Cloudflare Turnstile."`
+	OidcIssuer      string `env:"UNINK_OIDC_ISSUER" placeholder:"URL" help:"OpenID Connect provider to sign in with."`
+	OidcClient      string `env:"UNINK_OIDC_CLIENT" placeholder:"ID" help:"Client id at that provider; it redirects to PUBLIC-URL/api/sign-in/callback."`
+	OidcSecret      string `env:"UNINK_OIDC_SECRET" placeholder:"SECRET" help:"Client secret at that provider."`
+
+	PerMinute        int `default:"5" env:"UNINK_PER_MINUTE" help:"Pages a caller of the web entry point may send in any minute (${default})."`
+	PerHour          int `default:"30" env:"UNINK_PER_HOUR" help:"The same in any hour (${default})."`
+	PerCustomer      int `default:"4" env:"UNINK_PER_CUSTOMER" help:"Requests at once that a customer may have (${default})."`
+	GuestCredits     int `default:"${guest_credits}" env:"UNINK_GUEST_CREDITS" help:"Pages a guest may have cleaned a day, by device (${default}) …"`
+	GuestAddress     int `default:"${guest_address}" env:"UNINK_GUEST_ADDRESS_CREDITS" help:"… and by address (${default})."`
+	PdfGuestCredits  int `default:"${pdf_guest_credits}" env:"UNINK_PDF_GUEST_CREDITS" help:"The same for pages of a PDF, which need no bot check, by device (${default}) …"`
+	PdfGuestAddress  int `default:"${pdf_guest_address}" env:"UNINK_PDF_GUEST_ADDRESS_CREDITS" help:"… and by address (${default})."`
+	AccountCredits   int `default:"${account_credits}" env:"UNINK_ACCOUNT_CREDITS" help:"Credits of a new account, once (${default})."`
+	AnonymousCredits int `default:"${anonymous_credits}" env:"UNINK_ANONYMOUS_CREDITS" help:"Credits of an app's new anonymous account, once (${default})."`
 	engineFlags
+}
+
+// storeFlags say where the service keeps its data; commands that administer it have them too.
+type storeFlags struct {
+	Data     string `default:"unink-data" env:"UNINK_DATA_DIR" placeholder:"FOLDER" type:"path" help:"Folder of the embedded database, of the secret and of mails that no SMTP server takes (${default})."`
+	Database string `env:"UNINK_DATABASE" placeholder:"URL" help:"postgres:// of a PostgreSQL database. Default: SQLite in the data folder."`
+	Secret   string `env:"UNINK_SECRET_FILE" placeholder:"FILE" type:"path" help:"File with the secret that signs tokens, the same for all services on a database. Default: made in the data folder."`
+}
+
+// domainFlags say under which names the service is known.
+type domainFlags struct {
+	PublicURL string `default:"http://localhost:8080" env:"UNINK_PUBLIC_URL" placeholder:"URL" help:"Of the web pages: what mails link to; https makes cookies secure (${default})."`
+	Domain    string `default:"localhost" env:"UNINK_DOMAIN" placeholder:"NAME" help:"Each customer's API domain is one label and this (${default})."`
+}
+
+func (f domainFlags) backendConfig() backendConfig {
+	return backendConfig{publicURL: f.PublicURL, domain: f.Domain}
+}
+
+// sellingFlags say what is sold, and how mails go out.
+type sellingFlags struct {
+	Catalogue           string `env:"UNINK_CATALOGUE" placeholder:"FILE" type:"path" help:"JSON file of plans and packs. Default: the built-in one (unink admin catalogue prints it)."`
+	StripeKey           string `env:"UNINK_STRIPE_KEY" placeholder:"KEY" help:"Secret key of Stripe. Default: nothing is sold online."`
+	StripeWebhookSecret string `env:"UNINK_STRIPE_WEBHOOK_SECRET" placeholder:"SECRET" help:"Signing secret of the webhook PUBLIC-URL/api/stripe/webhook."`
+	SMTP                string `env:"UNINK_SMTP" placeholder:"URL" help:"smtp://USER:PASSWORD@HOST:PORT (STARTTLS), smtps://… (TLS) or smtp+plain://… . Default: mails become files in the data folder."`
+	MailFrom            string `default:"unink <unink@localhost>" env:"UNINK_MAIL_FROM" placeholder:"ADDRESS" help:"Sender of mails (${default})."`
 }
 
 // serveDefaults hands the service's own defaults to the flags.
@@ -35,52 +89,73 @@ func serveDefaults() kong.Vars {
 	d := httpapi.DefaultConfig()
 	return kong.Vars{
 		"queue": strconv.Itoa(d.Gate.Queue), "max_requests": strconv.Itoa(d.MaxRequests),
+		"guest_credits": strconv.Itoa(d.GuestDaily), "guest_address": strconv.Itoa(d.GuestAddressDaily),
+		"pdf_guest_credits": strconv.Itoa(d.PDFGuestDaily), "pdf_guest_address": strconv.Itoa(d.PDFGuestAddressDaily),
+		"account_credits": strconv.Itoa(d.AccountCredits), "anonymous_credits": strconv.Itoa(d.AnonymousCredits),
 		"deadline": d.Deadline.String(), "upload_timeout": d.UploadTimeout.String(), "drain_timeout": d.DrainTimeout.String(),
 	}
 }
 
-// Validate refuses to serve openly unless that is what was asked for.
+// Validate finds what belongs together and is not.
 func (c *serveCmd) Validate() error {
-	if !c.Open {
-		return errors.New("there are no accounts yet, so that everybody who can reach the address could use the service; if that is meant, add --open")
+	if (c.TurnstileKey == "") != (c.TurnstileSecret == "") {
+		return errors.New("--turnstile-key and --turnstile-secret belong together")
 	}
 	return nil
 }
 
 // Run serves until an interrupt.
 func (c *serveCmd) Run(env *environment) error {
-	cfg := c.service()
-	if c.DevToken == "" {
+	cfg, err := c.service()
+	if err != nil {
+		return err
+	}
+	if c.Open && c.DevToken == "" {
 		cfg.DeveloperToken = rand.Text()
 		fmt.Fprintf(env.stderr, "unink: developer token until the service stops: %s (UNINK_DEV_TOKEN sets one)\n", cfg.DeveloperToken)
 	}
 	if err := cfg.Validate(); err != nil {
 		return usageError{err.Error()}
 	}
-	engine, err := env.open(c.config(cfg.Gate.Workers, unink.Limits{}))
-	if err != nil {
-		return err
-	}
-	return errors.Join(c.serve(env, engine, cfg), engine.Close())
-}
-
-func (c *serveCmd) service() httpapi.Config {
-	cfg := httpapi.DefaultConfig()
-	cfg.Gate.Workers, cfg.Gate.Queue, cfg.MaxRequests = c.Workers, c.Queue, c.MaxRequests
-	cfg.Deadline, cfg.UploadTimeout, cfg.DrainTimeout = c.Deadline, c.UploadTimeout, c.DrainTimeout
-	cfg.DeveloperToken, cfg.Version = c.DevToken, version
-	if c.Workers == 0 {
-		cfg.Gate.Workers = max(1, runtime.NumCPU()/2)
-	}
-	return cfg
-}
-
-func (c *serveCmd) serve(env *environment, engine engine, cfg httpapi.Config) error {
 	log := slog.New(slog.NewJSONHandler(env.stderr, nil))
 	if terminal(env.stderr) {
 		log = slog.New(slog.NewTextHandler(env.stderr, nil))
 	}
-	s, err := httpapi.New(engine, cfg, log)
+	engine, err := env.open(c.config(cfg.Gate.Workers, unink.Limits{}))
+	if err != nil {
+		return err
+	}
+	if c.Open {
+		return errors.Join(c.serve(env.ctx, engine, cfg, nil, log), engine.Close())
+	}
+	return errors.Join(c.serveAccounts(env, engine, cfg, log), engine.Close())
+}
+
+func (c *serveCmd) service() (httpapi.Config, error) {
+	cfg := httpapi.DefaultConfig()
+	cfg.Gate.Workers, cfg.Gate.Queue, cfg.MaxRequests = c.Workers, c.Queue, c.MaxRequests
+	cfg.Deadline, cfg.UploadTimeout, cfg.DrainTimeout = c.Deadline, c.UploadTimeout, c.DrainTimeout
+	cfg.DeveloperToken, cfg.Version = c.DevToken, version
+	cfg.PublicURL, cfg.Domain = c.PublicURL, c.Domain
+	cfg.Windows[0].Limit, cfg.Windows[1].Limit = c.PerMinute, c.PerHour
+	cfg.GuestDaily, cfg.GuestAddressDaily = c.GuestCredits, c.GuestAddress
+	cfg.PDFGuestDaily, cfg.PDFGuestAddressDaily = c.PdfGuestCredits, c.PdfGuestAddress
+	cfg.AccountCredits, cfg.AnonymousCredits = c.AccountCredits, c.AnonymousCredits
+	if c.Workers == 0 {
+		cfg.Gate.Workers = max(1, runtime.NumCPU()/2)
+	}
+	for _, network := range c.TrustedProxy {
+		prefix, err := netip.ParsePrefix(network)
+		if err != nil {
+			return cfg, wrongUse("--trusted-proxy must be a network such as 10.0.0.0/8, not %q", network)
+		}
+		cfg.TrustedProxies = append(cfg.TrustedProxies, prefix)
+	}
+	return cfg, nil
+}
+
+func (c *serveCmd) serve(ctx context.Context, engine engine, cfg httpapi.Config, services *httpapi.Services, log *slog.Logger) error {
+	s, err := httpapi.New(engine, cfg, services, log)
 	if err != nil {
 		return err
 	}
@@ -93,8 +168,99 @@ func (c *serveCmd) serve(env *environment, engine engine, cfg httpapi.Config) er
 		_ = public.Close()
 		return fmt.Errorf("--metrics-listen: %w", err)
 	}
-	log.Info("serving", "address", public.Addr().String(), "metrics", metrics.Addr().String(),
+	log.Info("serving", "address", public.Addr().String(), "metrics", metrics.Addr().String(), "accounts", services != nil,
 		"workers", cfg.Gate.Workers, "queue", cfg.Gate.Queue, "device", engine.Describe().Device, "version", version)
 	defer log.Info("stopped")
-	return s.Serve(env.ctx, public, metrics)
+	return s.Serve(ctx, public, metrics)
+}
+
+// firstSteps is what a new operator is told.
+const firstSteps = `unink: the first user:      unink admin user add you@example.com
+unink: the first customer:  unink admin customer add you@example.com --plan starter
+unink: without accounts:    unink serve --open
+`
+
+// serveAccounts opens what accounts need, serves, and closes it.
+func (c *serveCmd) serveAccounts(env *environment, engine engine, cfg httpapi.Config, log *slog.Logger) error {
+	unlock, err := c.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	limits, err := c.limits(log)
+	if err != nil {
+		return err
+	}
+	config := c.backendConfig()
+	config.oidc = account.OIDC{Issuer: c.OidcIssuer, ClientID: c.OidcClient, ClientSecret: c.OidcSecret}
+	if c.OidcIssuer != "" {
+		config.oidc.RedirectURL = c.PublicURL + "/api/sign-in/callback"
+	}
+	config.throttle = limit.NewThrottle(limits, attempts)
+	b, err := c.openBackend(env.ctx, c.sellingFlags, config, log)
+	if err != nil {
+		return err
+	}
+	defer b.close()
+	services, err := c.services(b, limits)
+	if err != nil {
+		return err
+	}
+	if c.Database == "" { // this process is alone on it
+		if _, err := b.credits.ReleaseAll(env.ctx); err != nil {
+			return err
+		}
+	}
+	if terminal(env.stderr) {
+		fmt.Fprint(env.stderr, firstSteps)
+	}
+	// What runs beside the requests ends after the last of them.
+	background, stop := context.WithCancel(context.WithoutCancel(env.ctx))
+	var running sync.WaitGroup
+	b.background(background, &running, log)
+	err = c.serve(env.ctx, engine, cfg, services, log)
+	stop()
+	running.Wait()
+	return err
+}
+
+// attempts are how often somebody may try to log in, by account and by address each.
+var attempts = []limit.Window{{Name: "minute", Limit: 10, Every: time.Minute}, {Name: "hour", Limit: 60, Every: time.Hour}}
+
+// limits keeps the rolling windows: in memory, or in Redis with memory for when it is away.
+func (c *serveCmd) limits(log *slog.Logger) (limit.Limiter, error) {
+	memory := limit.NewMemory(limit.DefaultKeys, time.Now)
+	if c.Redis == "" {
+		return memory, nil
+	}
+	redis, err := limit.NewRedis(c.Redis)
+	if err != nil {
+		return nil, wrongUse("--redis: %v", err)
+	}
+	return limit.NewFallback(redis, memory, log), nil
+}
+
+// services hands the backend to the entry points.
+func (c *serveCmd) services(b *backend, limits limit.Limiter) (*httpapi.Services, error) {
+	services := &httpapi.Services{
+		Accounts: b.accounts, Credits: b.credits, Catalogue: b.catalogue, Limits: limits, Slots: limit.NewSlots(c.PerCustomer),
+		Uses: b.recorder, History: b.uses, Selling: b.stripe, Database: b.db.Ping, Mail: b.outbox.Status,
+	}
+	if c.TurnstileKey != "" {
+		checker, err := botcheck.NewTurnstile(botcheck.TurnstileConfig{Secret: c.TurnstileSecret, URL: botcheck.SiteVerify}, b.nonces, time.Now)
+		services.Bots = checker
+		services.Challenge = func() (any, error) { return map[string]string{"turnstile": c.TurnstileKey}, nil }
+		return services, err
+	}
+	checker, err := botcheck.NewALTCHA(botcheck.ALTCHAConfig{Key: derived(b.secret, "bot check"), Cost: botcheck.DefaultCost}, b.nonces, time.Now)
+	services.Bots = checker
+	services.Challenge = func() (any, error) { return checker.Challenge() }
+	return services, err
+}
+
+// derived is a key for one purpose, from the server's secret.
+func derived(secret []byte, purpose string) []byte {
+	mac := hmac.New(sha256.New, secret)
+	mac.Write([]byte("unink " + purpose))
+	return mac.Sum(nil)
 }

@@ -42,7 +42,7 @@ func parseKeys(dec *json.Decoder) (*cleanupBody, error) {
 	for dec.More() {
 		token, err := dec.Token()
 		if err != nil {
-			return nil, &failure{badRequest, "the body is not one JSON value", 0, err}
+			return nil, failWith(err, badRequest, "the body is not one JSON value")
 		}
 		key, _ := token.(string)
 		set, known := cleanupKeys[key]
@@ -87,7 +87,7 @@ func into[T any](want string, set func(*cleanupBody, T) error) func(*cleanupBody
 	return func(b *cleanupBody, key string, dec *json.Decoder) error {
 		var v *T
 		if err := dec.Decode(&v); err != nil || v == nil {
-			return &failure{badParameter, key + " must be " + want, 0, err}
+			return failWith(err, badParameter, key+" must be "+want)
 		}
 		return set(b, *v)
 	}
@@ -109,7 +109,7 @@ func decodeMedia(s string) ([]byte, error) {
 	}
 	image, err := encoding.DecodeString(s)
 	if err != nil {
-		return nil, &failure{unknownFormat, "media_id is not standard Base64 (A-Z, a-z, 0-9, + and /)", 0, err}
+		return nil, failWith(err, unknownFormat, "media_id is not standard Base64 (A-Z, a-z, 0-9, + and /)")
 	}
 	return image, nil
 }

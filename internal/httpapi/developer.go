@@ -1,13 +1,18 @@
 package httpapi
 
 import (
+	"context"
 	"crypto/sha256"
-	"crypto/subtle"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"mime"
 	"net/http"
+	"strconv"
 	"strings"
+	"time"
+
+	"unink/internal/credit"
 )
 
 const (
@@ -39,11 +44,13 @@ var developerTable = map[kind]developerRow{
 	badToken:      {http.StatusUnauthorized, 1006, "invalid signature"},
 	bodyTooLarge:  {http.StatusRequestEntityTooLarge, 1007, "body size error"},
 	unauthorized:  {http.StatusUnauthorized, 1008, "no authorization"},
+	noCredits:     {http.StatusPaymentRequired, 1008, "no authorization"},
 	unexpected:    {http.StatusInternalServerError, 2000, "server unknown error"},
 	timedOut:      {http.StatusGatewayTimeout, 2001, "server timeout"},
 	blank:         {http.StatusUnprocessableEntity, 2003, "no content recognition"},
 	badResult:     {http.StatusInternalServerError, 2004, "validate data error"},
 	overloaded:    {http.StatusServiceUnavailable, 4000, "base server error"},
+	tooManyOpen:   {http.StatusTooManyRequests, 4000, "base server error"},
 }
 
 // sizeRule is said with every code 1004.
@@ -59,10 +66,7 @@ type developerFailure struct {
 const developerContentType = "application/json; charset=UTF-8"
 
 func writeDeveloperFailure(w http.ResponseWriter, r *http.Request, f *failure) {
-	row, known := developerTable[f.kind]
-	if !known {
-		row = developerTable[unexpected]
-	}
+	row := developerRowOf(f.kind)
 	message := row.text + ": " + f.message
 	switch row.code {
 	case 1004:
@@ -73,8 +77,29 @@ func writeDeveloperFailure(w http.ResponseWriter, r *http.Request, f *failure) {
 	if row.status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
+	setCredits(w.Header(), callOf(r), 0)
 	w.Header().Set("Content-Type", developerContentType)
 	refuse(w, row.status, f, developerFailure{"API_ERROR", row.code, message})
+}
+
+func developerRowOf(k kind) developerRow {
+	if row, known := developerTable[k]; known {
+		return row
+	}
+	return developerTable[unexpected]
+}
+
+// setCredits says what a request cost and what its customer has left.
+func setCredits(h http.Header, c *call, charged int) {
+	remaining := 0
+	if c.caller != nil {
+		remaining = c.caller.remaining
+		if charged == 0 && c.charge.charged {
+			remaining++ // what was held comes back
+		}
+	}
+	h.Set("X-Credits-Charged", strconv.Itoa(charged))
+	h.Set("X-Credits-Remaining", strconv.Itoa(remaining))
 }
 
 // developerAnswer is the developer entry point's success envelope.
@@ -86,14 +111,16 @@ type developerAnswer struct {
 
 // cleanup is POST /cleanup.
 func (s *Server) cleanup(w http.ResponseWriter, r *http.Request) (any, error) {
-	if err := s.authorize(r.Header.Values("Authorization")); err != nil {
+	c := callOf(r)
+	var err error
+	if c.caller, err = s.door.developer(r); err != nil {
 		return nil, err
 	}
 	if err := checkJSON(r.Header.Get("Content-Type")); err != nil {
 		return nil, err
 	}
 	var body []byte
-	err := s.readBody(w, r, maxDeveloperBody, func() (err error) {
+	err = s.readBody(w, r, maxDeveloperBody, func() (err error) {
 		body, err = io.ReadAll(r.Body)
 		return err
 	})
@@ -104,6 +131,9 @@ func (s *Server) cleanup(w http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.key, err = idempotencyKey(r, c.caller.owner, body); err != nil {
+		return nil, err
+	}
 	res, err := s.clean(r.Context(), in)
 	if err != nil {
 		return nil, err
@@ -112,24 +142,83 @@ func (s *Server) cleanup(w http.ResponseWriter, r *http.Request) (any, error) {
 	if in.options.Layers {
 		answer.Data.Data.Layers = &layers{res.Handwriting, res.Mask}
 	}
+	charged := 0
+	if c.charge.charged {
+		charged = 1
+	}
+	setCredits(w.Header(), c, charged)
 	w.Header().Set("Content-Type", developerContentType)
 	return answer, nil
 }
 
-// authorize checks the bearer token. Comparing digests tells nothing by its time.
-func (s *Server) authorize(headers []string) error {
-	if len(headers) == 0 {
-		return fail(unauthorized, "send the header Authorization: Bearer <API_TOKEN>")
+// maxKeyBytes is the longest Idempotency-Key.
+const maxKeyBytes = 255
+
+// idempotencyKey reads the header of that name; nil is none.
+func idempotencyKey(r *http.Request, owner string, body []byte) (*credit.Key, error) {
+	values := r.Header.Values("Idempotency-Key")
+	if len(values) == 0 || owner == "" {
+		return nil, nil
 	}
-	scheme, token, _ := strings.Cut(headers[0], " ")
-	if len(headers) > 1 || !strings.EqualFold(scheme, "Bearer") || !tokenForm.MatchString(token) {
-		return fail(badToken, "the token is malformed; send Authorization: Bearer <API_TOKEN>, with the token exactly as it was given")
+	if len(values) > 1 || values[0] == "" || len(values[0]) > maxKeyBytes {
+		return nil, fail(badParameter, "send one Idempotency-Key of 1 to %d bytes", maxKeyBytes)
 	}
-	got, want := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(s.cfg.DeveloperToken))
-	if subtle.ConstantTimeCompare(got[:], want[:]) == 0 {
-		return fail(unauthorized, "the token is not known here")
+	sum := sha256.Sum256(body)
+	return &credit.Key{Owner: owner, Key: values[0], BodyHash: hex.EncodeToString(sum[:])}, nil
+}
+
+// accountAnswer is what GET /account tells a customer.
+type accountAnswer struct {
+	Code    int          `json:"code"`
+	Data    accountState `json:"data"`
+	Message string       `json:"message"`
+}
+
+type accountState struct {
+	AppCode  string         `json:"appCode,omitempty"`
+	Credits  int            `json:"credits"`
+	Packages []packageState `json:"packages"`
+}
+
+type packageState struct {
+	Plan      string    `json:"plan"`
+	Credits   int       `json:"credits"`
+	Remaining int       `json:"remaining"`
+	Expires   time.Time `json:"expires"`
+	Expired   bool      `json:"expired"`
+}
+
+// customerAccount is GET /account.
+func (s *Server) customerAccount(w http.ResponseWriter, r *http.Request) (any, error) {
+	c := callOf(r)
+	var err error
+	if c.caller, err = s.door.developer(r); err != nil {
+		return nil, err
 	}
-	return nil
+	state, err := s.credits(r.Context(), c.caller.owner)
+	if err != nil {
+		return nil, err
+	}
+	setCredits(w.Header(), c, 0)
+	w.Header().Set("Content-Type", developerContentType)
+	return accountAnswer{Data: state, Message: "success"}, nil
+}
+
+// credits is what an owner has.
+func (s *Server) credits(ctx context.Context, owner string) (accountState, error) {
+	packages, err := s.services.Credits.Packages(ctx, owner)
+	if err != nil {
+		return accountState{}, err
+	}
+	state := accountState{Packages: []packageState{}}
+	for _, p := range packages {
+		usable := p.Revoked.IsZero() && s.now().Before(p.Expires)
+		if usable {
+			state.Credits += p.Remaining
+		}
+		state.Packages = append(state.Packages, packageState{p.Plan, p.Credits, p.Remaining, p.Expires, !usable})
+	}
+	return state, nil
 }
 
 // checkJSON accepts application/json in UTF-8, which is also what no charset means.

@@ -15,25 +15,51 @@ import (
 type failureWriter func(http.ResponseWriter, *http.Request, *failure)
 
 // endpoint makes a handler of a function that answers a request with a JSON value or an error.
-// It is where the number of requests inside is bounded and where a panic ends.
+// It is where the number of requests inside is bounded, where a panic ends, and where what a
+// request holds is settled or released.
 func (s *Server) endpoint(answer func(http.ResponseWriter, *http.Request) (any, error), write failureWriter) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c := callOf(r)
 		err := s.inside.Do(r.Context(), func() error {
 			v, err := guarded(answer, w, r)
+			defer func() { s.conclude(r, c, err == nil) }()
 			if err != nil {
-				return err
+				return s.refuseWith(w, r, err, write)
 			}
-			return writeJSON(w, http.StatusOK, v)
+			return writeAnswer(w, v)
 		})
-		if err == nil {
-			return
-		}
-		f := asFailure(err)
-		callOf(r).failure = f
-		if f.kind != gone {
-			write(w, r, f)
+		if err != nil && c.failure == nil {
+			_ = s.refuseWith(w, r, err, write)
 		}
 	})
+}
+
+// refuseWith answers an error, and returns it.
+func (s *Server) refuseWith(w http.ResponseWriter, r *http.Request, err error, write failureWriter) error {
+	f := asFailure(err)
+	callOf(r).failure = f
+	if f.kind != gone {
+		write(w, r, f)
+	}
+	return f
+}
+
+// answered is an answer with another status than 200.
+type answered struct {
+	status int
+	body   any // nil is no body
+}
+
+func writeAnswer(w http.ResponseWriter, v any) error {
+	status := http.StatusOK
+	if a, ok := v.(answered); ok {
+		status, v = a.status, a.body
+	}
+	if v == nil {
+		w.WriteHeader(status)
+		return nil
+	}
+	return writeJSON(w, status, v)
 }
 
 // guarded turns a panic into an error, with the place it came from.
@@ -46,11 +72,11 @@ func guarded(answer func(http.ResponseWriter, *http.Request) (any, error), w htt
 	return answer(w, r)
 }
 
-// postOnly answers the methods that an entry point does not have.
-func postOnly(write failureWriter) http.Handler {
+// only answers the methods that an entry point does not have.
+func only(method string, write failureWriter) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Allow", http.MethodPost)
-		write(w, r, fail(wrongMethod, "use POST, not %s", r.Method))
+		w.Header().Set("Allow", method)
+		write(w, r, fail(wrongMethod, "use %s, not %s", method, r.Method))
 	})
 }
 
@@ -83,8 +109,10 @@ func writeJSON(w http.ResponseWriter, status int, v any) error {
 	}
 	h.Set("Content-Length", strconv.Itoa(body.Len()))
 	w.WriteHeader(status)
-	if _, err := w.Write(body.Bytes()); err != nil {
-		return &failure{gone, "the client went away", 0, err}
+	_, err := w.Write(body.Bytes())
+	err = errors.Join(err, http.NewResponseController(w).Flush())
+	if err != nil {
+		return failWith(err, gone, "the client went away")
 	}
 	return nil
 }
@@ -92,8 +120,7 @@ func writeJSON(w http.ResponseWriter, status int, v any) error {
 // refuse writes a failure's headers and body.
 func refuse(w http.ResponseWriter, status int, f *failure, body any) {
 	if f.retryAfter > 0 {
-		seconds := (f.retryAfter + time.Second - 1) / time.Second
-		w.Header().Set("Retry-After", strconv.Itoa(int(seconds)))
+		w.Header().Set("Retry-After", strconv.Itoa(f.seconds()))
 	}
 	// The connection's end is all that a failed write could tell, and the log has the rest.
 	_ = writeJSON(w, status, body)

@@ -94,7 +94,7 @@ func TestWebRefusals(t *testing.T) {
 		"field twice":          {"", nil, []field{image, {name: "preserveColor", value: "true"}, {name: "preserveColor", value: "true"}}, "INVALID_PARAMETER"},
 		"bad slug":             {"", nil, []field{image, {name: "pageSlug", value: "A B"}}, "INVALID_PARAMETER"},
 		"long slug":            {"", nil, []field{image, {name: "pageSlug", value: strings.Repeat("a", 65)}}, "INVALID_PARAMETER"},
-		"long field":           {"", nil, []field{image, {name: "userId", value: strings.Repeat("a", 5000)}}, "INVALID_PARAMETER"},
+		"long field":           {"", nil, []field{image, {name: "userId", value: strings.Repeat("a", maxFieldBytes+1)}}, "INVALID_PARAMETER"},
 		"bad format":           {"", nil, []field{image, {name: "output_format", value: "tiff"}}, "INVALID_PARAMETER"},
 		"bad user type":        {"", map[string]string{"X-User-Type": "robot"}, []field{image}, "INVALID_PARAMETER"},
 		"anonymous, no device": {"", map[string]string{"X-User-Type": "anonymous"}, []field{image, {name: "userId", value: "u"}}, "VERIFICATION_FAILED"},

@@ -33,6 +33,11 @@ const (
 	brokenImage
 	blank
 	unverified   // the caller is not who it says it is
+	loggedOut    // what was asked for needs a log-in
+	crossSite    // sent by a page of another site
+	noCredits    // all used up, or expired
+	rateLimited  // more requests than a window allows
+	tooManyOpen  // more requests at once than a customer may have
 	unauthorized // no token, or not one we gave
 	badToken     // a token that cannot be one of ours
 	timedOut
@@ -47,7 +52,11 @@ type failure struct {
 	message    string        // for the caller: what was wrong, the limit, what to do
 	retryAfter time.Duration // rounded up to whole seconds; 0 is none
 	cause      error         // for the log only
+	window     string        // the name of the window, when rateLimited
 }
+
+// seconds is retryAfter in whole seconds, rounded up.
+func (f *failure) seconds() int { return int((f.retryAfter + time.Second - 1) / time.Second) }
 
 func (f *failure) Error() string {
 	if f.cause != nil {
@@ -60,6 +69,16 @@ func (f *failure) Unwrap() error { return f.cause }
 
 func fail(k kind, format string, args ...any) *failure {
 	return &failure{kind: k, message: fmt.Sprintf(format, args...)}
+}
+
+// failWith is fail with a cause, which only the log tells.
+func failWith(cause error, k kind, message string) *failure {
+	return &failure{kind: k, message: message, cause: cause}
+}
+
+// busy is for callers who may come again in a moment.
+func busy(cause error, message string) *failure {
+	return &failure{kind: overloaded, message: message, retryAfter: retryAfter, cause: cause}
 }
 
 // retryAfter is what callers are asked to wait when there is no place for them: about the time
@@ -75,23 +94,23 @@ func asFailure(err error) *failure {
 	case errors.As(err, &f):
 		return f
 	case errors.Is(err, gate.ErrFull):
-		return &failure{overloaded, "all workers are busy and the queue is full; try again later", retryAfter, err}
+		return busy(err, "all workers are busy and the queue is full; try again later")
 	case errors.Is(err, gate.ErrClosed):
-		return &failure{overloaded, "the service is shutting down; try again", retryAfter, err}
+		return busy(err, "the service is shutting down; try again")
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return &failure{timedOut, "the upload took too long", 0, err}
+		return failWith(err, timedOut, "the upload took too long")
 	case errors.Is(err, context.DeadlineExceeded):
-		return &failure{timedOut, "processing took longer than the deadline; try a smaller image, or later", 0, err}
+		return failWith(err, timedOut, "processing took longer than the deadline; try a smaller image, or later")
 	case errors.Is(err, context.Canceled):
-		return &failure{gone, "the client went away", 0, err}
+		return failWith(err, gone, "the client went away")
 	case errors.As(err, &tooLarge):
-		return &failure{bodyTooLarge, fmt.Sprintf("the request body is larger than %d bytes; an image may have at most 5 MB", tooLarge.Limit), 0, err}
+		return failWith(err, bodyTooLarge, fmt.Sprintf("the request body is larger than %d bytes; an image may have at most 5 MB", tooLarge.Limit))
 	case errors.As(err, &e):
-		return &failure{kindOf(e.Code), sentence(e), 0, err}
+		return failWith(err, kindOf(e.Code), sentence(e))
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		return &failure{badRequest, "the request body ends too early", 0, err}
+		return failWith(err, badRequest, "the request body ends too early")
 	}
-	return &failure{unexpected, "unexpected failure", 0, err}
+	return failWith(err, unexpected, "unexpected failure")
 }
 
 func kindOf(c unink.Code) kind {

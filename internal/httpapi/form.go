@@ -10,7 +10,7 @@ import (
 
 const (
 	formSlack     = 64 << 10 // bytes of a form besides its image
-	maxFieldBytes = 4 << 10  // bot-check tokens are the longest: up to 2 KiB
+	maxFieldBytes = 8 << 10  // bot-check tokens are the longest
 )
 
 var slugForm = regexp.MustCompile(`^[a-z0-9/-]{0,64}$`)
@@ -19,6 +19,8 @@ var slugForm = regexp.MustCompile(`^[a-z0-9/-]{0,64}$`)
 type uploadForm struct {
 	image         []byte
 	userID        string
+	deviceID      string
+	botToken      string
 	preserveColor bool
 	bulk, pdf     bool
 	pageSlug      string
@@ -63,8 +65,8 @@ var formFields = map[string]func(f *uploadForm, name string, r io.Reader) error{
 		return err
 	},
 	"userId":           text(func(f *uploadForm, _, v string) error { f.userID = v; return nil }),
-	"deviceId":         text(func(*uploadForm, string, string) error { return nil }),
-	"cfTurnstileToken": text(func(*uploadForm, string, string) error { return nil }),
+	"deviceId":         text(func(f *uploadForm, _, v string) error { f.deviceID = v; return nil }),
+	"cfTurnstileToken": text(func(f *uploadForm, _, v string) error { f.botToken = v; return nil }),
 	"preserveColor":    flag(func(f *uploadForm) *bool { return &f.preserveColor }),
 	"isBulkProcessing": flag(func(f *uploadForm) *bool { return &f.bulk }),
 	"isPdfProcessing":  flag(func(f *uploadForm) *bool { return &f.pdf }),
@@ -112,5 +114,5 @@ func partError(err error) error {
 	if f := asFailure(err); f.kind != unexpected {
 		return f
 	}
-	return &failure{badRequest, "the multipart form is broken", 0, err}
+	return failWith(err, badRequest, "the multipart form is broken")
 }

@@ -12,11 +12,21 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/netip"
+	"net/url"
 	"regexp"
+	"strings"
 	"time"
 
 	"unink"
+	"unink/internal/account"
+	"unink/internal/billing"
+	"unink/internal/botcheck"
+	"unink/internal/credit"
 	"unink/internal/gate"
+	"unink/internal/limit"
+	"unink/internal/mail"
+	"unink/internal/usage"
 )
 
 // Limits of an uploaded image that both entry points share.
@@ -34,13 +44,22 @@ type Cleaner interface {
 
 // Config configures a [Server].
 type Config struct {
-	Gate           gate.Config   // pages worked on at once, and pages that wait
-	MaxRequests    int           // requests held at once, those still uploading included
-	Deadline       time.Duration // for one page, waiting included
-	UploadTimeout  time.Duration // for one request's body
-	DrainTimeout   time.Duration // for requests under way when the service stops
-	DeveloperToken string        // what the developer entry point accepts
-	Version        string        // of the program, for the metrics
+	Gate           gate.Config    // pages worked on at once, and pages that wait
+	MaxRequests    int            // requests held at once, those still uploading included
+	Deadline       time.Duration  // for one page, waiting included
+	UploadTimeout  time.Duration  // for one request's body
+	DrainTimeout   time.Duration  // for requests under way when the service stops
+	DeveloperToken string         // what the developer entry point accepts in open mode
+	Version        string         // of the program, for the metrics
+	PublicURL      string         // of the web pages, without a path: what mails link to
+	Domain         string         // each customer's domain is one label and this
+	TrustedProxies []netip.Prefix // whose X-Forwarded-For is believed
+	Windows        []limit.Window // of the web entry point
+
+	// Credits given away: to guests each day, to new accounts once.
+	GuestDaily, GuestAddressDaily       int
+	PDFGuestDaily, PDFGuestAddressDaily int
+	AccountCredits, AnonymousCredits    int
 }
 
 // DefaultConfig returns a configuration that lacks only the developer token.
@@ -51,6 +70,15 @@ func DefaultConfig() Config {
 		Deadline:      30 * time.Second,
 		UploadTimeout: 20 * time.Second,
 		DrainTimeout:  30 * time.Second,
+		PublicURL:     "http://localhost:8080",
+		Domain:        "localhost",
+		Windows: []limit.Window{
+			{Name: "minute", Limit: 5, Every: time.Minute},
+			{Name: "hour", Limit: 30, Every: time.Hour},
+		},
+		GuestDaily: 3, GuestAddressDaily: 10,
+		PDFGuestDaily: 2, PDFGuestAddressDaily: 6,
+		AccountCredits: 5, AnonymousCredits: 3,
 	}
 }
 
@@ -64,26 +92,55 @@ func (c Config) Validate() error {
 		return fmt.Errorf("max requests must be at least workers plus queue (%d), not %d", c.Gate.Workers+c.Gate.Queue, c.MaxRequests)
 	case c.Deadline <= 0, c.UploadTimeout <= 0, c.DrainTimeout <= 0:
 		return errors.New("the deadline, the upload time-out and the drain time-out must be positive, such as 30s")
-	case !tokenForm.MatchString(c.DeveloperToken):
+	case c.DeveloperToken != "" && !tokenForm.MatchString(c.DeveloperToken):
 		return errors.New("the developer token must have 16 to 256 letters, digits or any of ._~+/-")
+	case min(c.GuestDaily, c.GuestAddressDaily, c.PDFGuestDaily, c.PDFGuestAddressDaily, c.AccountCredits, c.AnonymousCredits) < 0:
+		return errors.New("credits given away must not be negative")
+	case !domainForm.MatchString(c.Domain):
+		return fmt.Errorf("the domain must be a host name such as api.example.com, not %q", c.Domain)
+	}
+	if u, err := url.Parse(c.PublicURL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Path != "" {
+		return fmt.Errorf("the public URL must be such as https://example.com, without a path, not %q", c.PublicURL)
 	}
 	return c.Gate.Validate()
 }
 
-// Server answers both entry points.
-type Server struct {
-	cfg     Config
-	cleaner Cleaner
-	log     *slog.Logger
-	work    *gate.Gate // pages
-	inside  *gate.Gate // requests; bounds the memory that uploads take
-	ready   *readiness
-	metrics *metrics
-	handler http.Handler
+var domainForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$`)
+
+// Services are what stands behind the entry points where there are accounts.
+type Services struct {
+	Accounts  *account.Service
+	Credits   *credit.Service
+	Catalogue credit.Catalogue
+	Limits    limit.Limiter
+	Slots     *limit.Slots
+	Bots      botcheck.Checker
+	Challenge func() (any, error) // what a bot check is made from, for GET /api/bot-challenge
+	Uses      *usage.Recorder
+	History   *usage.Service
+	Selling   *billing.Stripe             // nil: nothing is sold here online
+	Database  func(context.Context) error // answers whether it is there
+	Mail      func(context.Context) (mail.Status, error)
 }
 
-// New makes a server. It serves nothing until [Server.Serve].
-func New(c Cleaner, cfg Config, log *slog.Logger) (*Server, error) {
+// Server answers both entry points.
+type Server struct {
+	cfg      Config
+	cleaner  Cleaner
+	services *Services // nil in open mode
+	door     door
+	now      func() time.Time
+	log      *slog.Logger
+	work     *gate.Gate // pages
+	inside   *gate.Gate // requests; bounds the memory that uploads take
+	ready    *readiness
+	metrics  *metrics
+	handler  http.Handler
+}
+
+// New makes a server. It serves nothing until [Server.Serve]. Without services it is open: it
+// cleans pages for everybody, and for programs that know the developer token.
+func New(c Cleaner, cfg Config, services *Services, log *slog.Logger) (*Server, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -95,7 +152,13 @@ func New(c Cleaner, cfg Config, log *slog.Logger) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{cfg: cfg, cleaner: c, log: log, work: work, inside: inside, ready: &readiness{probe: c.Probe}}
+	s := &Server{cfg: cfg, cleaner: c, services: services, now: time.Now, log: log, work: work, inside: inside, ready: &readiness{probe: c.Probe}}
+	s.door = openDoor{cfg.DeveloperToken}
+	if services != nil {
+		s.door = &accountDoor{cfg, services, time.Now}
+	} else if cfg.DeveloperToken == "" {
+		return nil, errors.New("an open service needs a developer token")
+	}
 	s.metrics = newMetrics(cfg.Version, work)
 	s.handler = s.observe(s.routes())
 	return s, nil
@@ -104,12 +167,15 @@ func New(c Cleaner, cfg Config, log *slog.Logger) (*Server, error) {
 // Handler answers the public address.
 func (s *Server) Handler() http.Handler { return s.handler }
 
-func (s *Server) routes() *http.ServeMux {
+func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("POST /api/process-image", s.endpoint(s.processImage, writeWebFailure))
-	mux.Handle("/api/process-image", postOnly(writeWebFailure))
-	mux.Handle("POST /cleanup", s.endpoint(s.cleanup, writeDeveloperFailure))
-	mux.Handle("/cleanup", postOnly(writeDeveloperFailure))
+	handle := func(pattern string, answer func(http.ResponseWriter, *http.Request) (any, error), write failureWriter) {
+		method, path, _ := strings.Cut(pattern, " ")
+		mux.Handle(pattern, s.endpoint(answer, write))
+		mux.Handle(path, only(method, write))
+	}
+	handle("POST /api/process-image", s.processImage, writeWebFailure)
+	handle("POST /cleanup", s.cleanup, writeDeveloperFailure)
 	mux.HandleFunc("GET /healthz", s.healthz)
 	mux.HandleFunc("GET /readyz", s.readyz)
 	mux.HandleFunc("GET /openapi.json", serveOpenAPI)
@@ -118,13 +184,30 @@ func (s *Server) routes() *http.ServeMux {
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		writeWebFailure(w, r, fail(notFound, "there is nothing at this address; see /openapi.json"))
 	})
-	return mux
+	if s.services != nil {
+		handle("GET /account", s.customerAccount, writeDeveloperFailure)
+		s.accountRoutes(mux)
+	}
+	return sameSite(mux)
 }
 
-// clean waits for a worker, cleans the picture and checks the result.
+// sameSite refuses what pages of other sites make a browser send: its cookies would speak for a
+// user who did not ask.
+func sameSite(next http.Handler) http.Handler {
+	protection := http.NewCrossOriginProtection()
+	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		writeWebFailure(w, r, fail(crossSite, "requests from pages of other sites are refused"))
+	}))
+	return protection.Handler(next)
+}
+
+// clean inspects a picture, holds its price, waits for a worker, cleans it and checks the result.
 func (s *Server) clean(ctx context.Context, in input) (*unink.Result, error) {
 	info, err := inspect(in.image, in.maxSide)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.admit(ctx, ctx.Value(callKey{}).(*call)); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Deadline)
@@ -170,7 +253,7 @@ func checkResult(res *unink.Result, in unink.Info, o unink.Options) error {
 	out, err := unink.Inspect(res.Data, unink.Limits{MaxBytes: -1, MaxPixels: -1, MinSide: -1})
 	switch {
 	case err != nil:
-		return &failure{badResult, "the result failed its check and was withheld", 0, err}
+		return failWith(err, badResult, "the result failed its check and was withheld")
 	case out.Width != res.Width || out.Height != res.Height,
 		o.KeepOrientation && o.KeepDistortion && (out.Width != in.Width || out.Height != in.Height),
 		o.Layers && (len(res.Handwriting) == 0 || len(res.Mask) == 0):

@@ -110,7 +110,7 @@ func start(t *testing.T, c Cleaner, change ...func(*Config)) *service {
 		f(&cfg)
 	}
 	logs := &lockedBuffer{}
-	s, err := New(c, cfg, slog.New(slog.NewTextHandler(logs, nil)))
+	s, err := New(c, cfg, nil, slog.New(slog.NewTextHandler(logs, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -681,7 +681,7 @@ func TestConfigOutOfRange(t *testing.T) {
 	} {
 		cfg := good
 		change(&cfg)
-		if _, err := New(&fakeCleaner{}, cfg, slog.Default()); err == nil {
+		if _, err := New(&fakeCleaner{}, cfg, nil, slog.Default()); err == nil {
 			t.Errorf("%s was accepted", name)
 		}
 	}

@@ -21,6 +21,9 @@ type metrics struct {
 	requests *prometheus.HistogramVec
 	wait     prometheus.Histogram
 	stages   *prometheus.HistogramVec
+	failures *prometheus.CounterVec
+	credits  *prometheus.CounterVec
+	limited  *prometheus.CounterVec
 }
 
 func newMetrics(version string, work *gate.Gate) *metrics {
@@ -42,6 +45,12 @@ func newMetrics(version string, work *gate.Gate) *metrics {
 			Help: "Time a page waited for a worker.", Buckets: buckets}),
 		stages: to.NewHistogramVec(prometheus.HistogramOpts{Name: "unink_stage_seconds",
 			Help: "Time a page spent in each stage.", Buckets: buckets}, []string{"stage"}),
+		failures: to.NewCounterVec(prometheus.CounterOpts{Name: "unink_failures_total",
+			Help: "Requests refused or failed, by entry point and its own code."}, []string{"entry", "code"}),
+		credits: to.NewCounterVec(prometheus.CounterOpts{Name: "unink_holds_total",
+			Help: "Credits held for a page, by how that ended: settled, released or failed."}, []string{"outcome"}),
+		limited: to.NewCounterVec(prometheus.CounterOpts{Name: "unink_limited_total",
+			Help: "Requests refused by a rolling window."}, []string{"window"}),
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/netip"
 	"time"
+
+	"unink/internal/credit"
 )
 
 // call is what the log says of one request. Images, tokens, identities and whole addresses are
@@ -15,6 +17,11 @@ type call struct {
 	id      string
 	failure *failure
 	notes   []any // alternating keys and values
+
+	form   *uploadForm // of the web entry point
+	caller *caller     // once it is known
+	key    *credit.Key
+	charge charge
 }
 
 func (c *call) note(keysAndValues ...any) { c.notes = append(c.notes, keysAndValues...) }
@@ -31,7 +38,7 @@ const statusClientGone = 499
 func (s *Server) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
-		c := &call{id: rand.Text()}
+		c := &call{id: rand.Text(), form: &uploadForm{}}
 		h := w.Header()
 		h.Set("X-Request-Id", c.id)
 		h.Set("X-Content-Type-Options", "nosniff")
@@ -43,6 +50,10 @@ func (s *Server) observe(next http.Handler) http.Handler {
 			rec.status = statusClientGone
 		}
 		took := time.Since(start)
+		s.record(r, c, took)
+		if entry, outcome := outcomeOf(r, c); c.failure != nil && entry != "" {
+			s.metrics.failures.WithLabelValues(entry, outcome).Inc()
+		}
 		s.metrics.request(r.Pattern, rec.status, took)
 		s.logCall(r, c, rec, took)
 	})

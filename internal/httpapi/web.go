@@ -18,6 +18,10 @@ var webTable = map[kind]webRow{
 	badMediaType:  {http.StatusBadRequest, "INVALID_REQUEST"},
 	badParameter:  {http.StatusBadRequest, "INVALID_PARAMETER"},
 	unverified:    {http.StatusBadRequest, "VERIFICATION_FAILED"},
+	loggedOut:     {http.StatusUnauthorized, "NOT_LOGGED_IN"},
+	noCredits:     {http.StatusPaymentRequired, "INSUFFICIENT_CREDITS"},
+	crossSite:     {http.StatusForbidden, "CROSS_SITE_REQUEST"},
+	rateLimited:   {http.StatusTooManyRequests, "RATE_LIMIT_EXCEEDED"},
 	noImage:       {http.StatusBadRequest, "MISSING_IMAGE"},
 	bodyTooLarge:  {http.StatusBadRequest, "FILE_TOO_LARGE"},
 	fileTooLarge:  {http.StatusBadRequest, "FILE_TOO_LARGE"},
@@ -33,23 +37,39 @@ var webTable = map[kind]webRow{
 	unexpected:    {http.StatusInternalServerError, "INTERNAL_ERROR"},
 }
 
-// webFailure is the web entry point's error envelope: details on 500, otherwise a message.
+// pricing is where the web page sells credits.
+const pricing = "/pricing"
+
+// webFailure is the web entry point's error envelope: a message, but details on 500, and the
+// window alone on 429.
 type webFailure struct {
-	Error   string `json:"error"`
-	Message string `json:"message,omitempty"`
-	Details string `json:"details,omitempty"`
+	Error       string `json:"error"`
+	Message     string `json:"message,omitempty"`
+	Details     string `json:"details,omitempty"`
+	RedirectURL string `json:"redirectUrl,omitempty"`
+	LimitType   string `json:"limitType,omitempty"`
+	RetryAfter  int    `json:"retryAfter,omitempty"`
 }
 
 func writeWebFailure(w http.ResponseWriter, r *http.Request, f *failure) {
-	row, known := webTable[f.kind]
-	if !known {
-		row = webTable[unexpected]
-	}
+	row := webRowOf(f.kind)
 	body := webFailure{Error: row.name, Message: f.message}
-	if row.status == http.StatusInternalServerError {
+	switch row.status {
+	case http.StatusInternalServerError:
 		body.Message, body.Details = "", "request "+callOf(r).id
+	case http.StatusPaymentRequired:
+		body.RedirectURL = pricing
+	case http.StatusTooManyRequests:
+		body.Message, body.LimitType, body.RetryAfter = "", f.window, f.seconds()
 	}
 	refuse(w, row.status, f, body)
+}
+
+func webRowOf(k kind) webRow {
+	if row, known := webTable[k]; known {
+		return row
+	}
+	return webTable[unexpected]
 }
 
 // webAnswer is the web entry point's success envelope.
@@ -80,22 +100,23 @@ func (s *Server) processImage(w http.ResponseWriter, r *http.Request) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	var form *uploadForm
-	err = s.readBody(w, r, maxImageBytes+formSlack, func() (err error) {
+	c := callOf(r)
+	err = s.readBody(w, r, maxImageBytes+formSlack, func() error {
 		parts, err := r.MultipartReader()
 		if err != nil {
-			return &failure{badRequest, "the body must be multipart/form-data with a boundary", 0, err}
+			return failWith(err, badRequest, "the body must be multipart/form-data with a boundary")
 		}
-		form, err = parseUpload(parts)
+		c.form, err = parseUpload(parts)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := identify(r.Header, form); err != nil {
+	form := c.form
+	c.note("page_slug", form.pageSlug, "bulk", form.bulk, "pdf", form.pdf)
+	if c.caller, err = s.door.web(r, form); err != nil {
 		return nil, err
 	}
-	callOf(r).note("page_slug", form.pageSlug, "bulk", form.bulk, "pdf", form.pdf)
 	options := unink.Options{Format: form.format}
 	if preserve || form.preserveColor {
 		options.Finish = unink.Colour
@@ -104,24 +125,7 @@ func (s *Server) processImage(w http.ResponseWriter, r *http.Request) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	// Whoever asks an open service has bought nothing.
-	return webAnswer{Data: envelope{imageAnswer{MediaID: res.Data}}, IsTrial: true}, nil
-}
-
-// identify checks what a caller says of itself. In open mode there are no accounts to hold it
-// against, so that only contradictions are refused.
-func identify(h http.Header, form *uploadForm) error {
-	switch t := h.Get("X-User-Type"); t {
-	case "", "registered", "guest":
-		return nil
-	case "anonymous":
-		if h.Get("X-Device-Id") == "" || form.userID == "" {
-			return fail(unverified, "an anonymous account is identified by the header X-Device-Id and the field userId; one is missing")
-		}
-		return nil
-	default:
-		return fail(badParameter, "X-User-Type must be anonymous, registered or guest, not %q", t)
-	}
+	return webAnswer{Data: envelope{imageAnswer{MediaID: res.Data}}, IsTrial: c.caller.trial}, nil
 }
 
 // queryFlag reads a boolean of the query; absent is false.

@@ -1,0 +1,102 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+)
+
+const (
+	sessionIdle = 30 * 24 * time.Hour // without being used
+	sessionLife = 90 * 24 * time.Hour // in all
+	seenEvery   = time.Hour           // how exactly use is recorded
+)
+
+// Expires is when the session ends unless it is used before.
+func (s Session) Expires() time.Time {
+	if idle, end := s.Seen.Add(sessionIdle), s.Created.Add(sessionLife); idle.Before(end) {
+		return idle
+	}
+	return s.Created.Add(sessionLife)
+}
+
+// LogIn opens a session, from a network address, and returns its token: a new one each time, which
+// is nowhere kept. Whatever is wrong is [ErrCredentials], found by as much work.
+func (s *Service) LogIn(ctx context.Context, email, password, address string) (string, User, error) {
+	if err := s.allow(ctx, s.attempts("login", address, email)...); err != nil {
+		return "", User{}, err
+	}
+	u, hash, err := s.credentials(ctx, email)
+	if err != nil {
+		return "", User{}, err
+	}
+	switch ok, err := s.passwords.matches(ctx, password, hash); {
+	case err != nil:
+		return "", User{}, err
+	case !ok:
+		return "", User{}, ErrCredentials
+	}
+	return s.open(ctx, u, hash)
+}
+
+// credentials finds the user with an address and what its password is compared with, which is the
+// decoy where nobody may log in.
+func (s *Service) credentials(ctx context.Context, email string) (User, string, error) {
+	email, err := checkEmail(email)
+	if err != nil {
+		return User{}, s.decoy, nil
+	}
+	u, hash, err := s.store.FindUser(ctx, email)
+	if errors.Is(err, ErrNotFound) || err == nil && (hash == "" || !u.Verified) {
+		return User{}, s.decoy, nil
+	}
+	return u, hash, err
+}
+
+func (s *Service) open(ctx context.Context, u User, hash string) (string, User, error) {
+	token := newToken()
+	if err := s.store.OpenSession(ctx, hashToken(token), u.ID, hash, s.now()); err != nil {
+		return "", User{}, orError(err, ErrCredentials)
+	}
+	return token, u, nil
+}
+
+// Session returns the user whose session a token is, or [ErrNoSession]. A session ends 30 days
+// after its last use and 90 days after the log-in.
+func (s *Service) Session(ctx context.Context, token string) (User, error) {
+	hash, now := hashToken(token), s.now()
+	u, session, err := s.store.Session(ctx, hash)
+	switch {
+	case err != nil:
+		return User{}, orError(err, ErrNoSession)
+	case !now.Before(session.Expires()):
+		return User{}, ErrNoSession
+	case now.Sub(session.Seen) >= seenEvery:
+		return u, s.store.Touch(ctx, hash, now, now.Add(-seenEvery))
+	}
+	return u, nil
+}
+
+// Sessions returns a user's sessions that have not ended, the oldest first.
+func (s *Service) Sessions(ctx context.Context, userID string) ([]Session, error) {
+	sessions, err := s.store.Sessions(ctx, userID)
+	now := s.now()
+	return slices.DeleteFunc(sessions, func(s Session) bool { return !now.Before(s.Expires()) }), err
+}
+
+// LogOut ends the session of a token, if there is one.
+func (s *Service) LogOut(ctx context.Context, token string) error {
+	return s.store.EndSession(ctx, hashToken(token))
+}
+
+// LogOutEverywhere ends all sessions of a user.
+func (s *Service) LogOutEverywhere(ctx context.Context, userID string) error {
+	return s.store.EndSessions(ctx, userID)
+}
+
+// Prune deletes sessions and one-time tokens that have ended.
+func (s *Service) Prune(ctx context.Context) error {
+	now := s.now()
+	return s.store.Prune(ctx, now.Add(-sessionLife), now.Add(-sessionIdle), now)
+}

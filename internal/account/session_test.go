@@ -1,0 +1,214 @@
+package account_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"unink/internal/account"
+)
+
+// Whatever is wrong looks the same, and costs one computation.
+func TestLogInNeverTells(t *testing.T) {
+	each(t, func(w *world) {
+		w.user()
+		w.must(w.SignUp(w.ctx, "unverified@example.com", password, address))
+		for what, try := range map[string][2]string{
+			"unknown":     {"nobody@example.com", password},
+			"wrong":       {email, other},
+			"empty":       {email, ""},
+			"huge":        {email, strings.Repeat("x", 10_000)},
+			"unverified":  {"unverified@example.com", password},
+			"no password": {"unverified@example.com", ""},
+			"no address":  {"", password},
+			"bad address": {"Ann <ann@example.com>", password},
+			"SQL":         {"' OR 1=1 --", "' OR 1=1 --"},
+			"NUL":         {"ann\x00@example.com", "\x00"},
+		} {
+			before := w.hashing.Count.Load()
+			token, u, err := w.LogIn(w.ctx, try[0], try[1], address)
+			if err != account.ErrCredentials || token != "" || u != (account.User{}) { //nolint:errorlint // not even wrapped
+				t.Errorf("%s: %q, %+v, %v", what, token, u, err)
+			}
+			if n := w.hashing.Count.Load() - before; n != 1 {
+				t.Errorf("%s: %d computations, want 1", what, n)
+			}
+		}
+		before := w.hashing.Count.Load()
+		w.must(w.logIn(email, password))
+		if n := w.hashing.Count.Load() - before; n != 1 {
+			t.Errorf("success: %d computations, want 1", n)
+		}
+	})
+}
+
+func TestEachLogInHasItsOwnSession(t *testing.T) {
+	each(t, func(w *world) {
+		u, first := w.user()
+		second, _, err := w.LogIn(w.ctx, email, password, address)
+		w.must(err)
+		if first == second || len(first) < 26 {
+			t.Fatalf("tokens are %q and %q", first, second)
+		}
+		w.must(w.LogOut(w.ctx, first))
+		w.must(w.LogOut(w.ctx, first))
+		w.refused(w.session(first), account.ErrNoSession)
+		w.must(w.session(second))
+		third, _, err := w.LogIn(w.ctx, email, password, address)
+		w.must(err)
+		w.must(w.LogOutEverywhere(w.ctx, u.ID))
+		for _, token := range []string{"", "x", first, second, third} {
+			w.refused(w.session(token), account.ErrNoSession)
+		}
+	})
+}
+
+func TestSessionEndsThirtyDaysAfterUse(t *testing.T) {
+	each(t, func(w *world) {
+		_, token := w.user()
+		w.pass(30*24*time.Hour - time.Second)
+		w.must(w.session(token))
+		w.pass(30*24*time.Hour - time.Second)
+		w.must(w.session(token))
+		w.pass(30 * 24 * time.Hour)
+		w.refused(w.session(token), account.ErrNoSession)
+	})
+}
+
+func TestSessionEndsNinetyDaysAfterLogIn(t *testing.T) {
+	each(t, func(w *world) {
+		u, token := w.user()
+		for range 4 {
+			w.pass(20 * 24 * time.Hour)
+			w.must(w.session(token))
+		}
+		w.pass(10*24*time.Hour - time.Microsecond)
+		w.must(w.session(token))
+		if sessions, err := w.Sessions(w.ctx, u.ID); err != nil || len(sessions) != 1 {
+			t.Errorf("sessions are %v, %v", sessions, err)
+		}
+		w.pass(time.Microsecond)
+		w.refused(w.session(token), account.ErrNoSession)
+		if sessions, err := w.Sessions(w.ctx, u.ID); err != nil || len(sessions) != 0 {
+			t.Errorf("sessions are %v, %v", sessions, err)
+		}
+	})
+}
+
+func TestUseIsRecordedOnceAnHour(t *testing.T) {
+	each(t, func(w *world) {
+		u, token := w.user()
+		for _, step := range []struct{ pass, seen time.Duration }{
+			{59 * time.Minute, 0},
+			{time.Minute, time.Hour},
+			{30 * time.Minute, time.Hour},
+			{40 * time.Minute, 130 * time.Minute},
+		} {
+			w.pass(step.pass)
+			w.must(w.session(token))
+			sessions, err := w.Sessions(w.ctx, u.ID)
+			w.must(err)
+			if got := sessions[0].Seen.Sub(began); got != step.seen {
+				t.Errorf("seen after %s, want %s", got, step.seen)
+			}
+		}
+	})
+}
+
+// A password that is replaced while it is compared opens no session.
+func TestLogInDuringReset(t *testing.T) {
+	each(t, func(w *world) {
+		u, _ := w.user()
+		w.must(w.RequestReset(w.ctx, email, address))
+		reset := w.mail(account.NoticeReset).Token
+		w.hashing.Matched = func() { w.must(w.Reset(w.ctx, reset, other)) }
+		w.refused(w.logIn(email, password), account.ErrCredentials)
+		if sessions, err := w.Sessions(w.ctx, u.ID); err != nil || len(sessions) != 0 {
+			t.Errorf("sessions are %v, %v", sessions, err)
+		}
+	})
+}
+
+func TestAttemptsAreThrottled(t *testing.T) {
+	each(t, func(w *world) {
+		u, _ := w.user()
+		for _, attempt := range []struct {
+			keys []string
+			try  func() error
+		}{
+			{[]string{"login-address:", "login-account:"}, func() error { return w.logIn(email, password) }},
+			{[]string{"mail-address:", "mail-account:"}, func() error { return w.SignUp(w.ctx, email, password, address) }},
+			{[]string{"mail-address:", "mail-account:"}, func() error { return w.RequestReset(w.ctx, email, address) }},
+			{[]string{"password-account:"}, func() error { return w.ChangePassword(w.ctx, u.ID, other, password) }},
+		} {
+			try := attempt.try
+			for _, key := range attempt.keys {
+				before, mails := w.hashing.Count.Load(), len(w.mails)
+				w.wait = map[string]time.Duration{key: 90 * time.Second}
+				var throttled *account.ThrottledError
+				if err := try(); !errors.As(err, &throttled) || throttled.Wait != 90*time.Second {
+					t.Errorf("%s: error is %v", key, err)
+				}
+				if w.hashing.Count.Load() != before || len(w.mails) != mails {
+					t.Errorf("%s: work was done for a refused attempt", key)
+				}
+			}
+			w.wait = nil
+			w.down = errors.New("limits are away")
+			w.refused(try(), w.down)
+			w.down = nil
+		}
+	})
+}
+
+func TestThrottleKeys(t *testing.T) {
+	each(t, func(w *world) {
+		keys := func(email, address string) []string {
+			w.attempts = nil
+			_, _, _ = w.LogIn(w.ctx, email, password, address)
+			return w.attempts
+		}
+		base := keys(email, "2001:db8::1")
+		if len(base) != 2 || !strings.HasPrefix(base[0], "login-address:") || !strings.HasPrefix(base[1], "login-account:") || strings.Contains(strings.Join(base, ""), "ann") {
+			t.Errorf("keys are %v", base)
+		}
+		if same := keys(" ANN@example.com", "2001:db8::2"); !slices.Equal(same, base) {
+			t.Errorf("another spelling has the keys %v, want %v", same, base)
+		}
+		if others := keys("bea@example.com", "2001:db9::1"); others[0] == base[0] || others[1] == base[1] {
+			t.Errorf("others share keys: %v", others)
+		}
+		w.wait = map[string]time.Duration{"login-address:": time.Second}
+		if refused := keys(email, address); len(refused) != 1 {
+			t.Errorf("an address that is refused used up the account's attempts: %v", refused)
+		}
+	})
+}
+
+func TestPrune(t *testing.T) {
+	each(t, func(w *world) {
+		u, idle := w.user()
+		w.must(w.SignUp(w.ctx, "bea@example.com", password, address))
+		verify := w.mail(account.NoticeVerify).Token
+		w.pass(24*time.Hour - time.Second)
+		w.must(w.Prune(w.ctx))
+		_, err := w.Verify(w.ctx, verify)
+		w.must(err)
+		w.must(w.RequestReset(w.ctx, email, address))
+		w.pass(29 * 24 * time.Hour)
+		live, _, err := w.LogIn(w.ctx, email, password, address)
+		w.must(err)
+		w.pass(time.Hour)
+		w.must(w.Prune(w.ctx))
+		w.must(w.session(live))
+		// What was deleted stays away even for a clock that goes back.
+		w.pass(-29 * 24 * time.Hour)
+		w.refused(w.session(idle), account.ErrNoSession)
+		w.refused(w.Reset(w.ctx, w.mail(account.NoticeReset).Token, other), account.ErrOneTimeToken)
+		if e, err := w.Export(w.ctx, u.ID); err != nil || len(e.Sessions) != 1 {
+			t.Errorf("export is %+v, %v", e, err)
+		}
+	})
+}

@@ -1,0 +1,131 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"unink/internal/ident"
+)
+
+const (
+	verifyFor = 24 * time.Hour
+	resetFor  = time.Hour
+)
+
+// SignUp begins an account, from a network address. It succeeds alike whether the e-mail address
+// is known or not, and the mail that goes there tells: how to verify it, or that it has an account
+// already. The password becomes the account's when the mail that this call sent is answered, so
+// that nobody chooses a password for somebody else's address.
+func (s *Service) SignUp(ctx context.Context, email, password, address string) error {
+	email, err := checkEmail(email)
+	if err != nil {
+		return err
+	}
+	if err := checkPassword(password, email); err != nil {
+		return err
+	}
+	if err := s.allow(ctx, s.attempts("mail", address, email)...); err != nil {
+		return err
+	}
+	hash, err := s.passwords.hash(ctx, password)
+	if err != nil {
+		return err
+	}
+	token, now := newToken(), s.now()
+	verified, err := s.store.SignUp(ctx, s.newUser(Registered, email),
+		OneTime{Hash: hashToken(token), Purpose: NoticeVerify, Password: hash, Expires: now.Add(verifyFor)})
+	if err != nil {
+		return err
+	}
+	if verified {
+		return s.mailer.Send(ctx, Notice{Kind: NoticeAlreadyRegistered, To: email})
+	}
+	return s.mailer.Send(ctx, Notice{Kind: NoticeVerify, To: email, Token: token})
+}
+
+func (s *Service) newUser(kind Kind, email string) User {
+	return User{ID: ident.New("usr"), Kind: kind, Email: email, Created: s.now()}
+}
+
+// Verify confirms an e-mail address by the token that was sent there, once within 24 hours.
+func (s *Service) Verify(ctx context.Context, token string) (User, error) {
+	u, err := s.store.Verify(ctx, hashToken(token), s.now())
+	return u, orError(err, ErrOneTimeToken)
+}
+
+// RequestReset sends a token to the e-mail address of an account, from a network address. It
+// succeeds alike where there is no account, and then sends nothing.
+func (s *Service) RequestReset(ctx context.Context, email, address string) error {
+	email, err := checkEmail(email)
+	if err != nil {
+		return err
+	}
+	if err := s.allow(ctx, s.attempts("mail", address, email)...); err != nil {
+		return err
+	}
+	token := newToken()
+	known, err := s.store.AddReset(ctx, email, OneTime{Hash: hashToken(token), Purpose: NoticeReset, Expires: s.now().Add(resetFor)})
+	if err != nil || !known {
+		return err
+	}
+	if err := s.mailer.Send(ctx, Notice{Kind: NoticeReset, To: email, Token: token}); err != nil {
+		s.log.ErrorContext(ctx, "mail to reset a password", "error", err) // to return it would tell
+	}
+	return nil
+}
+
+// Reset gives an account a new password by the token that was sent to its e-mail address, once
+// within an hour. This verifies the address and ends all sessions.
+func (s *Service) Reset(ctx context.Context, token, password string) error {
+	now := s.now()
+	u, err := s.store.OneTimeUser(ctx, hashToken(token), NoticeReset, now)
+	if err != nil {
+		return orError(err, ErrOneTimeToken)
+	}
+	if err := checkPassword(password, u.Email); err != nil {
+		return err
+	}
+	hash, err := s.passwords.hash(ctx, password)
+	if err != nil {
+		return err
+	}
+	return orError(s.store.Reset(ctx, hashToken(token), hash, now), ErrOneTimeToken)
+}
+
+// ChangePassword replaces a password by another and ends all sessions, that of the caller too.
+// A wrong old password is [ErrCredentials]; a user that has none gets one by [Service.RequestReset].
+func (s *Service) ChangePassword(ctx context.Context, userID, old, password string) error {
+	if err := s.allow(ctx, "password-account:"+userID); err != nil {
+		return err
+	}
+	u, hash, err := s.store.FindUser(ctx, userID)
+	if err != nil {
+		return orError(err, ErrCredentials)
+	}
+	if hash == "" {
+		hash = s.decoy
+	}
+	if err := checkPassword(password, u.Email); err != nil {
+		return err
+	}
+	switch ok, err := s.passwords.matches(ctx, old, hash); {
+	case err != nil:
+		return err
+	case !ok:
+		return ErrCredentials
+	}
+	renewed, err := s.passwords.hash(ctx, password)
+	if err != nil {
+		return err
+	}
+	return orError(s.store.ChangePassword(ctx, u.ID, hash, renewed), ErrCredentials)
+}
+
+// orError says meaning where the store says not found.
+func orError(err, meaning error) error {
+	if errors.Is(err, ErrNotFound) {
+		return meaning
+	}
+	return err
+}

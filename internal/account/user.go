@@ -1,0 +1,134 @@
+package account
+
+import (
+	"context"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Anonymous returns the account of an app's device, which it makes the first time, from a network
+// address. The device's id is 8 to 200 printable ASCII characters, and known to the app alone.
+func (s *Service) Anonymous(ctx context.Context, device, address string) (u User, created bool, err error) {
+	hash, err := s.HashDevice(device)
+	if err != nil {
+		return User{}, false, err
+	}
+	if err := s.allow(ctx, "anonymous-address:"+s.hashAddress(address)); err != nil {
+		return User{}, false, err
+	}
+	made := s.newUser(Anonymous, "")
+	u, err = s.store.Establish(ctx, made, hash)
+	return u, u.ID == made.ID, err
+}
+
+// AnonymousOn returns the account of a device, or [ErrNotEstablished] unless it is this user.
+func (s *Service) AnonymousOn(ctx context.Context, device, userID string) (User, error) {
+	hash, err := s.HashDevice(device)
+	if err != nil {
+		return User{}, ErrNotEstablished
+	}
+	u, err := s.store.UserOn(ctx, hash)
+	if err == nil && u.ID != userID {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return User{}, orError(err, ErrNotEstablished)
+	}
+	return u, nil
+}
+
+// Export is all that is known of a user here.
+type Export struct {
+	User       User       `json:"user"`
+	Sessions   []Session  `json:"sessions"`
+	Identities []Identity `json:"identities"`
+}
+
+// Export returns all that is known of a user here, but for hashes.
+func (s *Service) Export(ctx context.Context, userID string) (e Export, err error) {
+	if e.User, err = s.FindUser(ctx, userID); err != nil {
+		return e, err
+	}
+	if e.Sessions, err = s.Sessions(ctx, userID); err != nil {
+		return e, err
+	}
+	e.Identities, err = s.store.Identities(ctx, userID)
+	return e, err
+}
+
+// Delete deletes a user with its sessions, one-time tokens and identities.
+func (s *Service) Delete(ctx context.Context, userID string) error {
+	return s.store.DeleteUser(ctx, userID)
+}
+
+// CreateUser makes a user whose e-mail address is taken as verified. A role is "" or [Operator].
+// It returns [ErrExists] when the address has a verified user.
+func (s *Service) CreateUser(ctx context.Context, email, password, role string) (User, error) {
+	email, err := checkEmail(email)
+	if err != nil {
+		return User{}, err
+	}
+	if err := checkPassword(password, email); err != nil {
+		return User{}, err
+	}
+	if err := checkRole(role); err != nil {
+		return User{}, err
+	}
+	hash, err := s.passwords.hash(ctx, password)
+	if err != nil {
+		return User{}, err
+	}
+	u := s.newUser(Registered, email)
+	u.Role, u.Verified = role, true
+	return s.store.CreateUser(ctx, u, hash)
+}
+
+// FindUser returns a user by id or e-mail address.
+func (s *Service) FindUser(ctx context.Context, idOrEmail string) (User, error) {
+	if !plain(idOrEmail) {
+		return User{}, ErrNotFound
+	}
+	u, _, err := s.store.FindUser(ctx, foldEmail(idOrEmail))
+	return u, err
+}
+
+// Users returns at most limit users, or 1000, in the order of their making, those after an id.
+func (s *Service) Users(ctx context.Context, limit int, after string) ([]User, error) {
+	return s.store.Users(ctx, bounded(limit), after)
+}
+
+// bounded is how many of a list are read at once.
+func bounded(limit int) int { return max(1, min(limit, 1000)) }
+
+// SetBought records that a user paid for something.
+func (s *Service) SetBought(ctx context.Context, userID string) error {
+	return s.store.SetBought(ctx, userID)
+}
+
+// SetRole makes a registered user an [Operator], or with "" no longer one.
+func (s *Service) SetRole(ctx context.Context, userID, role string) error {
+	if err := checkRole(role); err != nil {
+		return err
+	}
+	return s.store.SetRole(ctx, userID, role)
+}
+
+func checkRole(role string) error {
+	if role != "" && role != Operator {
+		return &InputError{"role", `must be "operator" or empty`}
+	}
+	return nil
+}
+
+// plain reports whether a text can be part of one line, and of a database.
+func plain(text string) bool {
+	if !utf8.ValidString(text) {
+		return false
+	}
+	for _, r := range text {
+		if unicode.IsControl(r) {
+			return false
+		}
+	}
+	return true
+}

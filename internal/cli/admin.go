@@ -1,0 +1,485 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"golang.org/x/term"
+
+	"unink/internal/account"
+	"unink/internal/billing"
+	"unink/internal/credit"
+	"unink/internal/ident"
+	"unink/internal/mail"
+)
+
+// adminCmd are the operator's commands. They work on the database itself, while the service
+// runs or not.
+type adminCmd struct {
+	User      userCmd      `cmd:"" help:"Accounts of the web entry point."`
+	Customer  customerCmd  `cmd:"" help:"Customers of the developer entry point."`
+	Grant     grantCmd     `cmd:"" help:"Give credits to a user or a customer, without payment."`
+	Revoke    revokeCmd    `cmd:"" help:"Take back what is left of a package."`
+	Rotate    rotateCmd    `cmd:"" help:"Give a customer a new token."`
+	Ledger    ledgerCmd    `cmd:"" help:"Movements of credits, newest first."`
+	Audit     auditCmd     `cmd:"" help:"Check that every balance is its ledger's sum."`
+	Stats     statsCmd     `cmd:"" help:"Pages by day, entry point, page, flags and outcome."`
+	Outbox    outboxCmd    `cmd:"" help:"Mails that wait, were given up, or were sent."`
+	Catalogue catalogueCmd `cmd:"" help:"Plans and packs on sale."`
+	Backup    backupCmd    `cmd:"" help:"Copy the embedded database, also while the service runs."`
+	Restore   restoreCmd   `cmd:"" help:"Put a copy back, while no service runs."`
+}
+
+// adminFlags are what every operator's command has.
+type adminFlags struct {
+	storeFlags
+	JSON bool `name:"json" help:"Print JSON."`
+}
+
+// table is what a command prints: rows for people, a value for programs.
+type table struct {
+	head  string // tab-separated
+	rows  []string
+	value any
+}
+
+func (t *table) add(cells ...any) {
+	text := make([]string, len(cells))
+	for i, c := range cells {
+		text[i] = cell(c)
+	}
+	t.rows = append(t.rows, strings.Join(text, "\t"))
+}
+
+func cell(v any) string {
+	switch v := v.(type) {
+	case time.Time:
+		if v.IsZero() {
+			return "-"
+		}
+		return v.UTC().Format("2006-01-02 15:04:05")
+	case string:
+		if v == "" {
+			return "-"
+		}
+		return v
+	}
+	return fmt.Sprint(v)
+}
+
+func (f adminFlags) print(out io.Writer, t table) error {
+	if f.JSON {
+		encoder := json.NewEncoder(out)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(t.value)
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	if t.head != "" {
+		fmt.Fprintln(w, t.head)
+	}
+	for _, row := range t.rows {
+		fmt.Fprintln(w, row)
+	}
+	return w.Flush()
+}
+
+// with opens the database, does something with it and prints the result.
+func (f adminFlags) with(env *environment, do func(ctx context.Context, b *backend) (table, error)) error {
+	return f.withConfig(env, backendConfig{}, do)
+}
+
+func (f adminFlags) withConfig(env *environment, c backendConfig, do func(ctx context.Context, b *backend) (table, error)) error {
+	b, err := f.openBackend(env.ctx, sellingFlags{MailFrom: mail.DefaultConfig().From}, c, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	defer b.close()
+	t, err := do(env.ctx, b)
+	if err != nil {
+		return err
+	}
+	return f.print(env.stdout, t)
+}
+
+type userCmd struct {
+	Add    userAddCmd    `cmd:"" help:"Make an account, its address taken for confirmed."`
+	List   userListCmd   `cmd:"" help:"List accounts."`
+	Delete userDeleteCmd `cmd:"" help:"Delete an account and what is known of its user."`
+}
+
+type userAddCmd struct {
+	adminFlags
+	Email    string `arg:"" help:"E-mail address."`
+	Operator bool   `help:"May see the operator's pages."`
+}
+
+func (c *userAddCmd) Run(env *environment) error {
+	password, err := env.password("Password (10 characters or more): ")
+	if err != nil {
+		return err
+	}
+	return c.with(env, func(ctx context.Context, b *backend) (table, error) {
+		role := ""
+		if c.Operator {
+			role = account.Operator
+		}
+		u, err := b.accounts.CreateUser(ctx, c.Email, password, role)
+		if err != nil {
+			return table{}, err
+		}
+		return usersTable([]account.User{u}), nil
+	})
+}
+
+// password reads a line that a terminal does not show.
+func (env *environment) password(prompt string) (string, error) {
+	if !terminal(env.stdin) {
+		line, err := io.ReadAll(io.LimitReader(env.stdin, 1024))
+		return strings.TrimRight(string(line), "\r\n"), err
+	}
+	fmt.Fprint(env.stderr, prompt)
+	line, err := term.ReadPassword(0)
+	fmt.Fprintln(env.stderr)
+	return string(line), err
+}
+
+func usersTable(users []account.User) table {
+	t := table{head: "ID\tKIND\tE-MAIL\tROLE\tCONFIRMED\tBOUGHT\tSINCE", value: users}
+	for _, u := range users {
+		t.add(u.ID, u.Kind, u.Email, u.Role, u.Verified, u.Bought, u.Created)
+	}
+	return t
+}
+
+// listFlags choose a part of a long list.
+type listFlags struct {
+	Limit int    `default:"100" help:"Rows (${default})."`
+	After string `help:"Go on after this id."`
+}
+
+type userListCmd struct {
+	adminFlags
+	listFlags
+}
+
+func (c *userListCmd) Run(env *environment) error {
+	return c.with(env, func(ctx context.Context, b *backend) (table, error) {
+		users, err := b.accounts.Users(ctx, c.Limit, c.After)
+		return usersTable(users), err
+	})
+}
+
+type userDeleteCmd struct {
+	adminFlags
+	User string `arg:"" help:"Id or e-mail address."`
+}
+
+func (c *userDeleteCmd) Run(env *environment) error {
+	return c.with(env, func(ctx context.Context, b *backend) (table, error) {
+		u, err := b.accounts.FindUser(ctx, c.User)
+		if err != nil {
+			return table{}, err
+		}
+		owner := "user:" + u.ID
+		revoked, err := b.credits.RevokeOwner(ctx, owner, "account deleted by an operator")
+		if err != nil {
+			return table{}, err
+		}
+		if err := b.uses.Forget(ctx, owner); err != nil {
+			return table{}, err
+		}
+		t := table{rows: []string{fmt.Sprintf("deleted %s, which had %d credits left", u.ID, revoked)}, value: map[string]any{"deleted": u.ID, "revoked": revoked}}
+		return t, b.accounts.Delete(ctx, u.ID)
+	})
+}
+
+type customerCmd struct {
+	Add    customerAddCmd    `cmd:"" help:"Sell a plan without payment: makes the customer, its package and token, and mails them."`
+	List   customerListCmd   `cmd:"" help:"List customers."`
+	Revoke customerRevokeCmd `cmd:"" help:"Close a customer: its tokens are refused from now on."`
+}
+
+type customerAddCmd struct {
+	adminFlags
+	domainFlags
+	Email string `arg:"" help:"E-mail address that the credentials go to."`
+	Plan  string `default:"starter" help:"Plan of the catalogue (${default})."`
+	Name  string `help:"Name of the customer."`
+	Slug  string `help:"First label of its API domain. Default: from the name."`
+}
+
+func (c *customerAddCmd) Run(env *environment) error {
+	return c.withConfig(env, c.backendConfig(), func(ctx context.Context, b *backend) (table, error) {
+		plan, known := b.catalogue.Plan(c.Plan)
+		if !known || plan.Entry != credit.Developer {
+			return table{}, wrongUse("there is no developer plan %q; unink admin catalogue lists them", c.Plan)
+		}
+		d, err := b.selling.Deliver(ctx, billing.Purchase{
+			Reference: "admin:" + ident.Secret(), Plan: c.Plan, Email: c.Email, Name: c.Name, Slug: c.Slug,
+		})
+		if err != nil {
+			return table{}, err
+		}
+		t := table{value: d}
+		t.add("customer", d.Customer.ID)
+		t.add("API domain", b.apiDomain(d.Customer.Slug))
+		t.add("AppCode", d.Customer.AppCode)
+		t.add("credits", d.Package.Credits)
+		t.add("expires", d.Package.Expires)
+		t.add("token", "is in the mail to "+c.Email+", which the service sends while it runs")
+		return t, nil
+	})
+}
+
+type customerListCmd struct {
+	adminFlags
+	listFlags
+}
+
+func (c *customerListCmd) Run(env *environment) error {
+	return c.with(env, func(ctx context.Context, b *backend) (table, error) {
+		customers, err := b.accounts.Customers(ctx, c.Limit, c.After)
+		t := table{head: "ID\tDOMAIN\tAPPCODE\tE-MAIL\tNAME\tSINCE\tCLOSED\tCREDITS", value: customers}
+		for _, cu := range customers {
+			credits, err := b.credits.Balance(ctx, "customer:"+cu.ID)
+			if err != nil {
+				return t, err
+			}
+			t.add(cu.ID, cu.Slug, cu.AppCode, cu.Email, cu.Name, cu.Created, cu.Revoked, credits)
+		}
+		return t, err
+	})
+}
+
+type customerRevokeCmd struct {
+	adminFlags
+	Customer string `arg:"" help:"Id, API domain or AppCode."`
+}
+
+func (c *customerRevokeCmd) Run(env *environment) error {
+	return c.with(env, func(ctx context.Context, b *backend) (table, error) {
+		cu, err := b.accounts.FindCustomer(ctx, c.Customer)
+		if err != nil {
+			return table{}, err
+		}
+		t := table{rows: []string{"closed " + cu.ID}, value: map[string]string{"closed": cu.ID}}
+		return t, b.accounts.RevokeCustomer(ctx, cu.ID)
+	})
+}
+
+type grantCmd struct {
+	adminFlags
+	To      string `arg:"" help:"User (id or e-mail address) or customer (id, API domain or AppCode)."`
+	Plan    string `help:"What a plan of the catalogue gives …" xor:"what" required:""`
+	Credits int    `help:"… or this many credits …" xor:"what" required:""`
+	Months  int    `default:"12" help:"… for this many months (${default})."`
+	Note    string `help:"Why, for the ledger."`
+}
+
+func (c *grantCmd) Run(env *environment) error {
+	return c.with(env, func(ctx context.Context, b *backend) (table, error) {
+		owner, err := b.owner(ctx, c.To)
+		if err != nil {
+			return table{}, err
+		}
+		plan := credit.Plan{ID: "grant", Credits: c.Credits, Months: c.Months}
+		if c.Plan != "" {
+			known := false
+			if plan, known = b.catalogue.Plan(c.Plan); !known {
+				return table{}, wrongUse("there is no plan %q; unink admin catalogue lists them", c.Plan)
+			}
+		}
+		p, _, err := b.credits.Grant(ctx, credit.Grant{
+			Owner: owner, Plan: plan.ID, Credits: plan.Credits, Expires: plan.Expires(time.Now()), Source: "admin:" + ident.Secret(), Note: c.Note,
+		})
+		return packagesTable([]credit.Package{p}), err
+	})
+}
+
+func packagesTable(packages []credit.Package) table {
+	t := table{head: "ID\tOWNER\tPLAN\tCREDITS\tLEFT\tEXPIRES\tREVOKED\tSOURCE", value: packages}
+	for _, p := range packages {
+		t.add(p.ID, p.Owner, p.Plan, p.Credits, p.Remaining, p.Expires, p.Revoked, p.Source)
+	}
+	return t
+}
+
+type revokeCmd struct {
+	adminFlags
+	Source string `arg:"" help:"The package's source, as the ledger and the grant name it."`
+	Note   string `help:"Why, for the ledger."`
+}
+
+func (c *revokeCmd) Run(env *environment) error {
+	return c.with(env, func(ctx context.Context, b *backend) (table, error) {
+		revoked, err := b.credits.Revoke(ctx, c.Source, c.Note)
+		return table{rows: []string{fmt.Sprintf("took back %d credits", revoked)}, value: map[string]int{"revoked": revoked}}, err
+	})
+}
+
+type rotateCmd struct {
+	adminFlags
+	Customer string        `arg:"" help:"Id, API domain or AppCode."`
+	Grace    time.Duration `default:"24h" help:"For which the earlier token is still taken (${default})."`
+}
+
+func (c *rotateCmd) Run(env *environment) error {
+	return c.with(env, func(ctx context.Context, b *backend) (table, error) {
+		cu, err := b.accounts.FindCustomer(ctx, c.Customer)
+		if err != nil {
+			return table{}, err
+		}
+		token, id, err := b.accounts.NewToken(ctx, cu.ID, c.Grace)
+		return table{rows: []string{token}, value: map[string]string{"id": id, "token": token}}, err
+	})
+}
+
+type ledgerCmd struct {
+	adminFlags
+	Owner string        `arg:"" optional:"" help:"User or customer. Default: all."`
+	Since time.Duration `default:"720h" help:"How far back (${default})."`
+	Limit int           `default:"200" help:"Rows (${default})."`
+}
+
+func (c *ledgerCmd) Run(env *environment) error {
+	return c.with(env, func(ctx context.Context, b *backend) (table, error) {
+		owner := ""
+		var packages []credit.Package
+		if c.Owner != "" {
+			var err error
+			if owner, err = b.owner(ctx, c.Owner); err != nil {
+				return table{}, err
+			}
+			if packages, err = b.credits.Packages(ctx, owner); err != nil {
+				return table{}, err
+			}
+		}
+		entries, err := b.credits.Entries(ctx, credit.Filter{Owner: owner, Since: time.Now().Add(-c.Since), Limit: c.Limit})
+		t := table{head: "TIME\tOWNER\tKIND\tAMOUNT\tPACKAGE\tHOLD\tNOTE", value: map[string]any{"packages": packages, "entries": entries}}
+		for _, e := range entries {
+			t.add(e.At, e.Owner, e.Kind, e.Amount, e.Package, e.Hold, e.Note)
+		}
+		return t, err
+	})
+}
+
+type auditCmd struct{ adminFlags }
+
+func (c *auditCmd) Run(env *environment) error {
+	return c.with(env, func(ctx context.Context, b *backend) (table, error) {
+		wrong, err := b.credits.Audit(ctx)
+		t := table{value: wrong}
+		for _, d := range wrong {
+			t.add(fmt.Sprintf("%+v", d))
+		}
+		if err == nil && len(wrong) > 0 {
+			_ = c.print(env.stdout, t)
+			return t, fmt.Errorf("%d balances are not their ledger's sum", len(wrong))
+		}
+		t.add("every balance is its ledger's sum")
+		return t, err
+	})
+}
+
+type statsCmd struct {
+	adminFlags
+	Days int      `default:"30" help:"How far back (${default})."`
+	By   []string `default:"day,entry,outcome" help:"Any of day, entry, caller, page_slug, bulk, pdf, outcome (${default})."`
+}
+
+func (c *statsCmd) Run(env *environment) error {
+	return c.with(env, func(ctx context.Context, b *backend) (table, error) {
+		now := time.Now()
+		rows, err := b.uses.Stats(ctx, now.AddDate(0, 0, -c.Days), now, c.By)
+		t := table{head: strings.ToUpper(strings.Join(c.By, "\t")) + "\tPAGES\tCHARGED\tMEAN MS", value: rows}
+		for _, r := range rows {
+			var cells []any
+			for _, value := range r.Values {
+				cells = append(cells, value)
+			}
+			t.add(append(cells, r.Uses, r.Charged, fmt.Sprintf("%.0f", r.MeanMillis))...)
+		}
+		return t, err
+	})
+}
+
+type outboxCmd struct {
+	List  outboxListCmd  `cmd:"" default:"withargs" help:"List mails, without their text."`
+	Retry outboxRetryCmd `cmd:"" help:"Try a mail again that was given up."`
+}
+
+type outboxListCmd struct {
+	adminFlags
+	State string `help:"Only mails in this state." enum:",waiting,sent,dead" default:""`
+	Limit int    `default:"100" help:"Rows (${default})."`
+}
+
+func (c *outboxListCmd) Run(env *environment) error {
+	return c.with(env, func(ctx context.Context, b *backend) (table, error) {
+		mails, err := b.outbox.List(ctx, mail.State(c.State), c.Limit)
+		t := table{head: "ID\tSTATE\tKIND\tTO\tSINCE\tATTEMPTS\tERROR", value: mails}
+		for _, m := range mails {
+			t.add(m.ID, m.State, m.Kind, m.To, m.Created, m.Attempts, m.Error)
+		}
+		return t, err
+	})
+}
+
+type outboxRetryCmd struct {
+	adminFlags
+	ID string `arg:"" help:"Id of the mail."`
+}
+
+func (c *outboxRetryCmd) Run(env *environment) error {
+	return c.with(env, func(ctx context.Context, b *backend) (table, error) {
+		return table{rows: []string{"the mail is sent when the service runs"}, value: map[string]string{"retried": c.ID}}, b.outbox.Retry(ctx, c.ID)
+	})
+}
+
+type catalogueCmd struct {
+	Catalogue string `env:"UNINK_CATALOGUE" placeholder:"FILE" type:"path" help:"Another catalogue, to check it."`
+}
+
+func (c *catalogueCmd) Run(env *environment) error {
+	catalogue, err := loadCatalogue(c.Catalogue)
+	if err != nil {
+		return err
+	}
+	encoder := json.NewEncoder(env.stdout)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(catalogue)
+}
+
+type backupCmd struct {
+	storeFlags
+	File string `arg:"" help:"New file." type:"path"`
+}
+
+func (c *backupCmd) Run(env *environment) error {
+	db, err := c.openDatabase(env.ctx)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	return db.Backup(env.ctx, c.File)
+}
+
+type restoreCmd struct {
+	storeFlags
+	File string `arg:"" help:"A copy that backup made." type:"existingfile"`
+}
+
+func (c *restoreCmd) Run(env *environment) error {
+	unlock, err := c.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return c.restore(env.ctx, c.File)
+}

@@ -1,0 +1,160 @@
+package httpapi
+
+import (
+	"errors"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+
+	"unink/internal/account"
+	"unink/internal/botcheck"
+	"unink/internal/credit"
+)
+
+// accountDoor lets in whom the accounts know, and guests within their allowance.
+type accountDoor struct {
+	cfg      Config
+	services *Services
+	now      func() time.Time
+}
+
+// web tells who sent a form: an app's anonymous account, a session, or a guest, in this order.
+func (d *accountDoor) web(r *http.Request, form *uploadForm) (*caller, error) {
+	userType := r.Header.Get("X-User-Type")
+	switch userType {
+	case "", userRegistered, userGuest:
+	case userAnonymous:
+		return d.anonymous(r, form)
+	default:
+		return nil, unknownUserType(userType)
+	}
+	user, err := d.session(r)
+	switch {
+	case err == nil && form.userID != "" && form.userID != user.ID:
+		return nil, fail(unverified, "userId is not the account that is logged in")
+	case err == nil:
+		return userCaller(user), nil
+	case !errors.Is(err, account.ErrNoSession):
+		return nil, err
+	case form.userID != "" || userType == userRegistered:
+		return nil, fail(unverified, "there is no log-in session for this account; log in, or send no userId to try the service as a guest")
+	}
+	return d.guest(r, form)
+}
+
+func (d *accountDoor) anonymous(r *http.Request, form *uploadForm) (*caller, error) {
+	device := r.Header.Get("X-Device-Id")
+	if device == "" || form.userID == "" {
+		return nil, fail(unverified, "an anonymous account is identified by the header X-Device-Id and the field userId; one is missing")
+	}
+	user, err := d.services.Accounts.AnonymousOn(r.Context(), device, form.userID)
+	if errors.Is(err, account.ErrNotEstablished) {
+		return nil, failWith(err, unverified, "userId is not the anonymous account of this device; establish one with POST /api/anonymous-accounts")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return userCaller(user), nil
+}
+
+func userCaller(u account.User) *caller {
+	owner := userOwner(u.ID)
+	kind := callerUser
+	if u.Kind == account.Anonymous {
+		kind = callerAnonymous
+	}
+	return &caller{kind: kind, owner: owner, payers: []string{owner}, limited: []string{owner}, trial: !u.Bought}
+}
+
+func userOwner(id string) string { return "user:" + id }
+
+func customerOwner(id string) string { return "customer:" + id }
+
+// session is the user whose cookie or bearer token a request carries.
+func (d *accountDoor) session(r *http.Request) (account.User, error) {
+	token := sessionToken(r, d.cfg)
+	if token == "" {
+		return account.User{}, account.ErrNoSession
+	}
+	return d.services.Accounts.Session(r.Context(), token)
+}
+
+// guest checks somebody without an account: by the bot check, or, for a page of a PDF, by a
+// smaller allowance.
+func (d *accountDoor) guest(r *http.Request, form *uploadForm) (*caller, error) {
+	address := clientAddress(r, d.cfg.TrustedProxies)
+	kind, prefix, perDevice, perAddress := callerGuest, "", d.cfg.GuestDaily, d.cfg.GuestAddressDaily
+	if form.pdf {
+		kind, prefix, perDevice, perAddress = callerPDFGuest, "pdf-", d.cfg.PDFGuestDaily, d.cfg.PDFGuestAddressDaily
+		if form.deviceID == "" {
+			return nil, fail(unverified, "pages of a PDF from a guest need the field deviceId")
+		}
+	} else if err := d.human(r, form.botToken, address); err != nil {
+		return nil, err
+	}
+	// A guest without a device id is told from others by its address alone.
+	device := d.services.Accounts.HashAddress(address)
+	if form.deviceID != "" {
+		hash, err := d.services.Accounts.HashDevice(form.deviceID)
+		if err != nil {
+			return nil, failWith(err, badParameter, "deviceId must be 8 to 200 printable ASCII characters")
+		}
+		device = hash
+	}
+	payers := []string{prefix + "device:" + device, prefix + "address:" + d.services.Accounts.HashAddress(address)}
+	return &caller{
+		kind: kind, payers: payers, trial: true,
+		allowances: []credit.Grant{d.today(payers[0], perDevice), d.today(payers[1], perAddress)},
+		limited:    []string{"device:" + device, "address:" + d.services.Accounts.HashAddress(address)},
+	}, nil
+}
+
+// today is a guest's allowance until midnight, UTC.
+func (d *accountDoor) today(owner string, credits int) credit.Grant {
+	now := d.now().UTC()
+	midnight := time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 0, 0, time.UTC)
+	return credit.Grant{Owner: owner, Plan: "guest", Credits: credits, Expires: midnight, Source: "day:" + now.Format(time.DateOnly) + ":" + owner}
+}
+
+// human checks a bot-check token.
+func (d *accountDoor) human(r *http.Request, token string, address netip.Addr) error {
+	if token == "" {
+		return fail(unverified, "guests need a bot-check token in cfTurnstileToken; GET /api/bot-challenge says how to get one, or log in")
+	}
+	switch err := d.services.Bots.Check(r.Context(), token, address.String()); {
+	case errors.Is(err, botcheck.ErrInvalid):
+		return failWith(err, unverified, "the bot-check token is wrong, too old or used already; get a new one")
+	case errors.Is(err, botcheck.ErrUnavailable):
+		return busy(err, "the bot check cannot be done now; try again, or log in")
+	default:
+		return err
+	}
+}
+
+// developer tells which customer a request comes from: by its domain, then by its token.
+func (d *accountDoor) developer(r *http.Request) (*caller, error) {
+	slug, under := strings.CutSuffix(hostOnly(r.Host), "."+d.cfg.Domain)
+	if !under || strings.Contains(slug, ".") {
+		return nil, fail(unauthorized, "use the API domain that came with the token: https://{your domain}.%s/cleanup", d.cfg.Domain)
+	}
+	token, err := bearer(r)
+	if err != nil {
+		return nil, err
+	}
+	customer, err := d.services.Accounts.Authenticate(r.Context(), token)
+	switch {
+	case errors.Is(err, account.ErrSignature):
+		return nil, failWith(err, badToken, "the token's signature is wrong; send it exactly as it was given")
+	case errors.Is(err, account.ErrToken):
+		return nil, failWith(err, unauthorized, "the token is not known, or was revoked or replaced")
+	case err != nil:
+		return nil, err
+	case customer.Slug != slug:
+		return nil, fail(unauthorized, "the token belongs to another API domain")
+	}
+	owner := customerOwner(customer.ID)
+	who := &caller{kind: callerCustomer, owner: owner, payers: []string{owner}, slot: owner}
+	who.remaining, err = d.services.Credits.Balance(r.Context(), owner)
+	return who, err
+}

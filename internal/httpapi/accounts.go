@@ -1,0 +1,434 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"time"
+
+	"unink/internal/account"
+	"unink/internal/billing"
+	"unink/internal/credit"
+	"unink/internal/usage"
+)
+
+// accountRoutes are what people do with their accounts. All bodies are JSON.
+func (s *Server) accountRoutes(mux *http.ServeMux) {
+	for pattern, answer := range map[string]func(http.ResponseWriter, *http.Request) (any, error){
+		"POST /api/anonymous-accounts":  s.anonymousAccount,
+		"GET /api/bot-challenge":        s.botChallenge,
+		"POST /api/sign-up":             s.signUp,
+		"POST /api/verify":              s.verify,
+		"POST /api/log-in":              s.logIn,
+		"POST /api/log-out":             s.logOut,
+		"POST /api/log-out-everywhere":  s.logOutEverywhere,
+		"POST /api/password-reset":      s.requestReset,
+		"POST /api/password-reset/done": s.reset,
+		"POST /api/password":            s.changePassword,
+		"GET /api/me":                   s.me,
+		"DELETE /api/me":                s.deleteMe,
+		"GET /api/me/export":            s.export,
+		"GET /api/catalogue":            s.catalogue,
+		"POST /api/checkout":            s.checkout,
+		"POST /api/stripe/webhook":      s.stripeWebhook,
+	} {
+		mux.Handle(pattern, s.endpoint(answer, writeWebFailure))
+	}
+	mux.HandleFunc("GET /api/sign-in", s.beginSignIn)
+	mux.HandleFunc("GET /api/sign-in/callback", s.completeSignIn)
+}
+
+const maxJSONBody = 16 << 10 // bytes: forms of a few fields
+
+// readJSON reads a body into v, which has every field that may be there.
+func (s *Server) readJSON(w http.ResponseWriter, r *http.Request, v any) error {
+	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
+		return fail(badRequest, "Content-Type must be application/json")
+	}
+	return s.readBody(w, r, maxJSONBody, func() error {
+		decoder := json.NewDecoder(r.Body)
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(v); err != nil {
+			return jsonError(err)
+		}
+		if _, err := decoder.Token(); err != io.EOF {
+			return fail(badRequest, "the body must be one JSON object and nothing after it")
+		}
+		return nil
+	})
+}
+
+func jsonError(err error) error {
+	if f := asFailure(err); f.kind != unexpected {
+		return f
+	}
+	return failWith(err, badRequest, "the body must be a JSON object with the fields that /openapi.json names")
+}
+
+// accountFailure tells what an error of the accounts means for the caller.
+func accountFailure(err error) error {
+	var throttled *account.ThrottledError
+	var bad *account.InputError
+	switch {
+	case errors.As(err, &throttled):
+		return &failure{kind: rateLimited, message: "too many attempts", retryAfter: throttled.Wait, window: "attempts", cause: err}
+	case errors.As(err, &bad):
+		return failWith(err, badParameter, bad.Error())
+	case errors.Is(err, account.ErrCredentials):
+		return failWith(err, unverified, "the e-mail address or the password is wrong, or the address was not confirmed yet")
+	case errors.Is(err, account.ErrNoProvider):
+		return failWith(err, notFound, "there is no provider to sign in with here")
+	case errors.Is(err, account.ErrProvider):
+		return busy(err, "the provider to sign in with does not answer; try again, or log in with a password")
+	case errors.Is(err, account.ErrSignInState), errors.Is(err, account.ErrSignInRefused), errors.Is(err, account.ErrIDToken):
+		return failWith(err, unverified, "signing in was not completed; begin again")
+	case errors.Is(err, account.ErrOneTimeToken):
+		return failWith(err, unverified, "this link was used already or is too old; ask for a new one")
+	case errors.Is(err, account.ErrNoSession):
+		return failWith(err, loggedOut, "log in first")
+	}
+	return err
+}
+
+// done is the answer where there is nothing to tell.
+var done = answered{http.StatusNoContent, nil}
+
+type identity struct {
+	UserID  string `json:"userId"`
+	Credits int    `json:"credits"`
+}
+
+// anonymousAccount establishes an app's account on a device, or finds it again.
+func (s *Server) anonymousAccount(_ http.ResponseWriter, r *http.Request) (any, error) {
+	device := r.Header.Get("X-Device-Id")
+	if r.Header.Get("X-User-Type") != userAnonymous || device == "" {
+		return nil, fail(badParameter, "send the headers X-User-Type: anonymous and X-Device-Id")
+	}
+	address := clientAddress(r, s.cfg.TrustedProxies)
+	user, created, err := s.services.Accounts.Anonymous(r.Context(), device, address.String())
+	if err != nil {
+		return nil, accountFailure(err)
+	}
+	if err := s.welcome(r.Context(), user); err != nil {
+		return nil, err
+	}
+	credits, err := s.services.Credits.Balance(r.Context(), userOwner(user.ID))
+	if err != nil {
+		return nil, err
+	}
+	status := http.StatusOK
+	if created {
+		status = http.StatusCreated
+	}
+	return answered{status, identity{user.ID, credits}}, nil
+}
+
+// welcome gives a new account its first credits, once.
+func (s *Server) welcome(ctx context.Context, u account.User) error {
+	credits := s.cfg.AccountCredits
+	if u.Kind == account.Anonymous {
+		credits = s.cfg.AnonymousCredits
+	}
+	if credits == 0 {
+		return nil
+	}
+	_, _, err := s.services.Credits.Grant(ctx, credit.Grant{
+		Owner: userOwner(u.ID), Plan: "welcome", Credits: credits, Expires: credit.Never, Source: "welcome:" + u.ID,
+	})
+	return err
+}
+
+// botChallenge is what a bot-check token is made from.
+func (s *Server) botChallenge(http.ResponseWriter, *http.Request) (any, error) {
+	return s.services.Challenge()
+}
+
+type credentials struct {
+	Email    string `json:"email"`
+	Password string `json:"password"`
+	BotToken string `json:"cfTurnstileToken"`
+}
+
+// signUp always answers the same, whether the address is known or not: the rest is told by mail.
+func (s *Server) signUp(w http.ResponseWriter, r *http.Request) (any, error) {
+	var in credentials
+	if err := s.readJSON(w, r, &in); err != nil {
+		return nil, err
+	}
+	address := clientAddress(r, s.cfg.TrustedProxies)
+	if err := s.accounts().human(r, in.BotToken, address); err != nil {
+		return nil, err
+	}
+	if err := s.services.Accounts.SignUp(r.Context(), in.Email, in.Password, address.String()); err != nil {
+		return nil, accountFailure(err)
+	}
+	return answered{http.StatusAccepted, message{"we have sent a mail to this address; follow its link to go on"}}, nil
+}
+
+type message struct {
+	Message string `json:"message"`
+}
+
+func (s *Server) accounts() *accountDoor { return s.door.(*accountDoor) }
+
+type oneTimeToken struct {
+	Token    string `json:"token"`
+	Password string `json:"password,omitempty"`
+}
+
+// verify confirms an e-mail address by the token that was sent there.
+func (s *Server) verify(w http.ResponseWriter, r *http.Request) (any, error) {
+	var in oneTimeToken
+	if err := s.readJSON(w, r, &in); err != nil {
+		return nil, err
+	}
+	user, err := s.services.Accounts.Verify(r.Context(), in.Token)
+	if err != nil {
+		return nil, accountFailure(err)
+	}
+	return done, s.welcome(r.Context(), user)
+}
+
+type loggedIn struct {
+	UserID  string `json:"userId"`
+	Session string `json:"session"` // for apps: Authorization: Bearer
+}
+
+// logIn opens a session. Browsers keep it in a cookie, apps take it from the answer.
+func (s *Server) logIn(w http.ResponseWriter, r *http.Request) (any, error) {
+	var in credentials
+	if err := s.readJSON(w, r, &in); err != nil {
+		return nil, err
+	}
+	token, user, err := s.services.Accounts.LogIn(r.Context(), in.Email, in.Password, clientAddress(r, s.cfg.TrustedProxies).String())
+	if err != nil {
+		return nil, accountFailure(err)
+	}
+	http.SetCookie(w, sessionCookie(s.cfg, token))
+	return loggedIn{user.ID, token}, nil
+}
+
+func (s *Server) logOut(w http.ResponseWriter, r *http.Request) (any, error) {
+	if token := sessionToken(r, s.cfg); token != "" {
+		if err := s.services.Accounts.LogOut(r.Context(), token); err != nil {
+			return nil, err
+		}
+	}
+	http.SetCookie(w, sessionCookie(s.cfg, ""))
+	return done, nil
+}
+
+// user is who is logged in.
+func (s *Server) user(r *http.Request) (account.User, error) {
+	u, err := s.accounts().session(r)
+	if err != nil {
+		return u, accountFailure(err)
+	}
+	return u, nil
+}
+
+func (s *Server) logOutEverywhere(w http.ResponseWriter, r *http.Request) (any, error) {
+	u, err := s.user(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.services.Accounts.LogOutEverywhere(r.Context(), u.ID); err != nil {
+		return nil, err
+	}
+	http.SetCookie(w, sessionCookie(s.cfg, ""))
+	return done, nil
+}
+
+// requestReset sends a mail to an address that is known, and says the same of any.
+func (s *Server) requestReset(w http.ResponseWriter, r *http.Request) (any, error) {
+	var in credentials
+	if err := s.readJSON(w, r, &in); err != nil {
+		return nil, err
+	}
+	if err := s.services.Accounts.RequestReset(r.Context(), in.Email, clientAddress(r, s.cfg.TrustedProxies).String()); err != nil {
+		return nil, accountFailure(err)
+	}
+	return answered{http.StatusAccepted, message{"if there is an account with this address, a mail is on its way"}}, nil
+}
+
+func (s *Server) reset(w http.ResponseWriter, r *http.Request) (any, error) {
+	var in oneTimeToken
+	if err := s.readJSON(w, r, &in); err != nil {
+		return nil, err
+	}
+	return done, accountFailure(s.services.Accounts.Reset(r.Context(), in.Token, in.Password))
+}
+
+type passwordChange struct {
+	Old string `json:"old"`
+	New string `json:"new"`
+}
+
+func (s *Server) changePassword(w http.ResponseWriter, r *http.Request) (any, error) {
+	var in passwordChange
+	if err := s.readJSON(w, r, &in); err != nil {
+		return nil, err
+	}
+	u, err := s.user(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.services.Accounts.ChangePassword(r.Context(), u.ID, in.Old, in.New); err != nil {
+		return nil, accountFailure(err)
+	}
+	http.SetCookie(w, sessionCookie(s.cfg, "")) // all sessions have ended
+	return done, nil
+}
+
+type meAnswer struct {
+	UserID  string       `json:"userId"`
+	Email   string       `json:"email,omitempty"`
+	Kind    string       `json:"kind"`
+	Role    string       `json:"role,omitempty"`
+	IsTrial bool         `json:"isTrial"`
+	Account accountState `json:"account"`
+	Uses    []useAnswer  `json:"uses"`
+}
+
+type useAnswer struct {
+	At      time.Time `json:"at"`
+	Outcome string    `json:"outcome"`
+	Charged int       `json:"charged"`
+}
+
+const usesShown = 100
+
+// me is the account that is logged in.
+func (s *Server) me(_ http.ResponseWriter, r *http.Request) (any, error) {
+	u, err := s.user(r)
+	if err != nil {
+		return nil, err
+	}
+	return s.about(r.Context(), u, usesShown)
+}
+
+func (s *Server) about(ctx context.Context, u account.User, uses int) (*meAnswer, error) {
+	state, err := s.credits(ctx, userOwner(u.ID))
+	if err != nil {
+		return nil, err
+	}
+	history, err := s.services.History.History(ctx, userOwner(u.ID), uses)
+	if err != nil {
+		return nil, err
+	}
+	return &meAnswer{UserID: u.ID, Email: u.Email, Kind: string(u.Kind), Role: u.Role, IsTrial: !u.Bought, Account: state, Uses: usesOf(history)}, nil
+}
+
+func usesOf(history []usage.Use) []useAnswer {
+	uses := make([]useAnswer, len(history))
+	for i, use := range history {
+		uses[i] = useAnswer{use.At, use.Outcome, use.Charged}
+	}
+	return uses
+}
+
+const usesExported = 100_000
+
+// export is everything that is known of the account that is logged in.
+func (s *Server) export(w http.ResponseWriter, r *http.Request) (any, error) {
+	u, err := s.user(r)
+	if err != nil {
+		return nil, err
+	}
+	about, err := s.about(r.Context(), u, usesExported)
+	if err != nil {
+		return nil, err
+	}
+	export, err := s.services.Accounts.Export(r.Context(), u.ID)
+	if err != nil {
+		return nil, err
+	}
+	w.Header().Set("Content-Disposition", `attachment; filename="unink-account.json"`)
+	return map[string]any{"account": export, "credits": about.Account, "uses": about.Uses}, nil
+}
+
+// deleteMe deletes the account that is logged in. Its movements of credits stay, under an
+// identifier that means nobody any more.
+func (s *Server) deleteMe(w http.ResponseWriter, r *http.Request) (any, error) {
+	u, err := s.user(r)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.services.Credits.RevokeOwner(r.Context(), userOwner(u.ID), "account deleted"); err != nil {
+		return nil, err
+	}
+	if err := s.services.History.Forget(r.Context(), userOwner(u.ID)); err != nil {
+		return nil, err
+	}
+	http.SetCookie(w, sessionCookie(s.cfg, ""))
+	return done, s.services.Accounts.Delete(r.Context(), u.ID)
+}
+
+// catalogue is what is sold.
+func (s *Server) catalogue(http.ResponseWriter, *http.Request) (any, error) {
+	return s.services.Catalogue, nil
+}
+
+type order struct {
+	Plan  string `json:"plan"`
+	Email string `json:"email"`
+	Name  string `json:"name"`
+	Slug  string `json:"slug"`
+}
+
+type redirect struct {
+	URL string `json:"url"`
+}
+
+// checkout begins a purchase at Stripe. A web pack needs a log-in, since it is for an account.
+func (s *Server) checkout(w http.ResponseWriter, r *http.Request) (any, error) {
+	var in order
+	if err := s.readJSON(w, r, &in); err != nil {
+		return nil, err
+	}
+	if s.services.Selling == nil {
+		return nil, fail(notFound, "nothing is sold here online; ask the operator")
+	}
+	plan, known := s.services.Catalogue.Plan(in.Plan)
+	if !known {
+		return nil, fail(badParameter, "there is no plan %.64q; GET /api/catalogue lists them", in.Plan)
+	}
+	buyer := billing.Buyer{Email: in.Email, Name: in.Name, Slug: in.Slug}
+	if plan.Entry == credit.Web {
+		u, err := s.user(r)
+		if err != nil {
+			return nil, err
+		}
+		buyer = billing.Buyer{Email: u.Email, UserID: u.ID}
+	}
+	url, err := s.services.Selling.Checkout(r.Context(), plan.ID, buyer, s.cfg.PublicURL+"/?bought="+plan.ID, s.cfg.PublicURL+pricing)
+	if err != nil {
+		return nil, err
+	}
+	return redirect{url}, nil
+}
+
+const maxWebhookBody = 1 << 20
+
+// stripeWebhook takes Stripe's events. An error makes Stripe send the event again.
+func (s *Server) stripeWebhook(w http.ResponseWriter, r *http.Request) (any, error) {
+	if s.services.Selling == nil {
+		return nil, fail(notFound, "Stripe is not configured here")
+	}
+	var payload []byte
+	err := s.readBody(w, r, maxWebhookBody, func() (err error) {
+		payload, err = io.ReadAll(r.Body)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = s.services.Selling.Webhook(r.Context(), payload, r.Header.Get("Stripe-Signature"))
+	if errors.Is(err, billing.ErrSignature) {
+		return nil, failWith(err, unverified, "the signature is wrong or too old")
+	}
+	return done, err
+}

@@ -1,0 +1,204 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"unink/internal/credit"
+	"unink/internal/usage"
+)
+
+// caller is who asks for a page, and on what terms.
+type caller struct {
+	kind       string
+	owner      string         // whose list of uses this one is on; a guest has none
+	payers     []string       // owners of credits, each of whom gives one; none in open mode
+	allowances []credit.Grant // what the payers get before, once
+	limited    []string       // keys of the rolling windows
+	slot       string         // key of the requests at once
+	trial      bool
+	remaining  int // credits left, once known
+}
+
+// door tells who a request comes from, or refuses it.
+type door interface {
+	web(r *http.Request, form *uploadForm) (*caller, error)
+	developer(r *http.Request) (*caller, error)
+}
+
+// charge is what a request holds while its page is worked on.
+type charge struct {
+	hold    string // of the ledger; empty when nothing is held
+	free    func() // gives the caller's slot back
+	charged bool   // by this request
+}
+
+// admit holds the caller to its windows and its slots, and holds its credits. What it holds is
+// settled or released by [Server.conclude].
+func (s *Server) admit(ctx context.Context, c *call) error {
+	who := c.caller
+	if err := s.withinWindows(ctx, who); err != nil {
+		return err
+	}
+	if who.slot != "" {
+		free, ok := s.services.Slots.Acquire(who.slot)
+		if !ok {
+			return &failure{kind: tooManyOpen, message: "too many requests at once for this account; wait for one to end", retryAfter: time.Second}
+		}
+		c.charge.free = free
+	}
+	return s.reserve(ctx, c)
+}
+
+func (s *Server) withinWindows(ctx context.Context, who *caller) error {
+	if len(who.limited) == 0 {
+		return nil
+	}
+	verdict, err := s.services.Limits.Allow(ctx, who.limited, s.cfg.Windows)
+	if err != nil || verdict.OK {
+		return err
+	}
+	s.metrics.limited.WithLabelValues(verdict.Window).Inc()
+	return &failure{kind: rateLimited, message: "too many requests", retryAfter: verdict.RetryAfter, window: verdict.Window}
+}
+
+// answerTime is how long a client may take to receive its answer.
+const answerTime = 30 * time.Second
+
+func (s *Server) reserve(ctx context.Context, c *call) error {
+	if len(c.caller.payers) == 0 {
+		return nil
+	}
+	hold, err := s.services.Credits.Reserve(ctx, credit.Reservation{
+		Owners: c.caller.payers, Allowances: c.caller.allowances,
+		Lease: s.cfg.Deadline + answerTime, Idempotency: c.key,
+	})
+	var insufficient *credit.InsufficientError
+	switch {
+	case errors.As(err, &insufficient):
+		return failWith(err, noCredits, "there are no credits left, or they have expired")
+	case errors.Is(err, credit.ErrKeyReused):
+		return failWith(err, badParameter, "this Idempotency-Key was used with another body; use a new key for each page")
+	case errors.Is(err, credit.ErrKeyBusy):
+		return &failure{kind: overloaded, message: "a request with this Idempotency-Key is being worked on", retryAfter: time.Second, cause: err}
+	case err != nil:
+		return err
+	}
+	c.caller.remaining = hold.Remaining
+	c.charge.hold, c.charge.charged = hold.ID, hold.ID != ""
+	return nil
+}
+
+// concludeTime bounds what is written down after a request.
+const concludeTime = 5 * time.Second
+
+// conclude settles what a request holds when its page was cleaned, and releases it otherwise.
+// It runs after the answer was sent: a process that is killed before has charged nothing, and
+// the hold is found by the sweeper.
+func (s *Server) conclude(r *http.Request, c *call, cleaned bool) {
+	if c.charge.free != nil {
+		c.charge.free()
+	}
+	if c.charge.hold == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), concludeTime)
+	defer cancel()
+	end, outcome := s.services.Credits.Release, "released"
+	if cleaned {
+		end, outcome = s.services.Credits.Settle, "settled"
+	}
+	if err := end(ctx, c.charge.hold); err != nil {
+		s.log.Error("a hold was not "+outcome, "request_id", c.id, "hold", c.charge.hold, "cause", err)
+		outcome = "failed"
+	}
+	s.metrics.credits.WithLabelValues(outcome).Inc()
+}
+
+// record adds a request for a page to the statistics.
+func (s *Server) record(r *http.Request, c *call, took time.Duration) {
+	if s.services == nil || c.caller == nil {
+		return
+	}
+	entry, outcome := outcomeOf(r, c)
+	if entry == "" {
+		return
+	}
+	charged := 0
+	if c.failure == nil && c.charge.charged {
+		charged = 1
+	}
+	s.services.Uses.Record(usage.Use{
+		At: s.now(), Entry: entry, Caller: c.caller.kind, Owner: c.caller.owner, PageSlug: c.form.pageSlug,
+		Bulk: c.form.bulk, PDF: c.form.pdf, Outcome: outcome, Charged: charged, Millis: took.Milliseconds(),
+	})
+}
+
+// outcomeOf names the entry point of a request for a page, and how it ended: "ok", or the error's
+// name or code there. Other requests have no entry point.
+func outcomeOf(r *http.Request, c *call) (entry, outcome string) {
+	switch r.Pattern {
+	case "POST /api/process-image":
+		if c.failure != nil {
+			return credit.Web, webRowOf(c.failure.kind).name
+		}
+		return credit.Web, "ok"
+	case "POST /cleanup":
+		if c.failure != nil {
+			return credit.Developer, strconv.Itoa(developerRowOf(c.failure.kind).code)
+		}
+		return credit.Developer, "ok"
+	}
+	return "", ""
+}
+
+// The kinds of callers, as the statistics have them.
+const (
+	callerUser      = "user"
+	callerAnonymous = "anonymous"
+	callerGuest     = "guest"
+	callerPDFGuest  = "pdf-guest"
+	callerCustomer  = "customer"
+	callerOpen      = "open"
+)
+
+// openDoor lets in everybody who reaches the address, and programs with its one token.
+type openDoor struct{ token string }
+
+func (openDoor) web(r *http.Request, form *uploadForm) (*caller, error) {
+	switch t := r.Header.Get("X-User-Type"); t {
+	case "", userRegistered, userGuest:
+	case userAnonymous:
+		if r.Header.Get("X-Device-Id") == "" || form.userID == "" {
+			return nil, fail(unverified, "an anonymous account is identified by the header X-Device-Id and the field userId; one is missing")
+		}
+	default:
+		return nil, unknownUserType(t)
+	}
+	return &caller{kind: callerOpen, trial: true}, nil // whoever asks an open service has bought nothing
+}
+
+func (d openDoor) developer(r *http.Request) (*caller, error) {
+	token, err := bearer(r)
+	if err != nil {
+		return nil, err
+	}
+	if !equal(token, d.token) {
+		return nil, fail(unauthorized, "the token is not known here")
+	}
+	return &caller{kind: callerOpen}, nil
+}
+
+// The values of X-User-Type.
+const (
+	userAnonymous  = "anonymous"
+	userRegistered = "registered"
+	userGuest      = "guest"
+)
+
+func unknownUserType(t string) error {
+	return fail(badParameter, "X-User-Type must be anonymous, registered or guest, not %.64q", t)
+}

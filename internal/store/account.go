@@ -1,0 +1,427 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"unink/internal/account"
+)
+
+// Accounts implements [account.Store].
+type Accounts struct{ db *DB }
+
+var _ account.Store = (*Accounts)(nil)
+
+// NewAccounts returns the accounts of a database.
+func NewAccounts(db *DB) *Accounts { return &Accounts{db} }
+
+// row is a row of a table, or of several.
+type row interface{ Scan(into ...any) error }
+
+// found says not found where there is no row.
+func found(err error) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return account.ErrNotFound
+	}
+	return err
+}
+
+// exec runs a statement in a transaction of its own.
+func (a *Accounts) exec(ctx context.Context, statement string, args ...any) (res sql.Result, err error) {
+	err = a.db.tx(ctx, func(tx *sql.Tx) error {
+		res, err = tx.ExecContext(ctx, statement, args...)
+		return err
+	})
+	return res, err
+}
+
+// changed says not found where a statement changed nothing.
+func changed(res sql.Result, err error) error {
+	if ok, err := affected(res, err); err != nil || ok {
+		return err
+	}
+	return account.ErrNotFound
+}
+
+// execute runs statements that all have the same parameters.
+func execute(ctx context.Context, tx *sql.Tx, statements []string, args ...any) error {
+	for _, statement := range statements {
+		if _, err := tx.ExecContext(ctx, statement, args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func flag(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+const (
+	userColumns = `users.id, users.kind, COALESCE(users.email, ''), users.role, users.verified, users.created, users.bought`
+	insertUser  = `INSERT INTO users (id, kind, email, role, verified, created, bought, password, device)
+		VALUES ($1, $2, NULLIF($3, ''), $4, $5, $6, 0, $7, NULLIF($8, ''))`
+)
+
+func userValues(u account.User, password, device string) []any {
+	return []any{u.ID, string(u.Kind), u.Email, u.Role, flag(u.Verified), micros(u.Created), password, device}
+}
+
+// scanUser reads userColumns, and what follows them into more.
+func scanUser(r row, more ...any) (account.User, error) {
+	var u account.User
+	var created int64
+	err := r.Scan(append([]any{&u.ID, &u.Kind, &u.Email, &u.Role, &u.Verified, &created, &u.Bought}, more...)...)
+	u.Created = instant(created)
+	return u, found(err)
+}
+
+// SignUp implements [account.UserStore].
+func (a *Accounts) SignUp(ctx context.Context, u account.User, t account.OneTime) (verified bool, err error) {
+	err = a.db.tx(ctx, func(tx *sql.Tx) error {
+		// An update that changes nothing locks the user and returns it.
+		var id string
+		err := tx.QueryRowContext(ctx, insertUser+` ON CONFLICT (email) DO UPDATE SET email = excluded.email RETURNING id, verified`,
+			userValues(u, "", "")...).Scan(&id, &verified)
+		if err != nil || verified {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `INSERT INTO one_time_tokens (hash, purpose, user_id, password, expires) VALUES ($1, $2, $3, $4, $5)`,
+			t.Hash, t.Purpose, id, t.Password, micros(t.Expires))
+		return err
+	})
+	return verified, err
+}
+
+// CreateUser implements [account.UserStore].
+func (a *Accounts) CreateUser(ctx context.Context, u account.User, password string) (made account.User, err error) {
+	err = a.db.tx(ctx, func(tx *sql.Tx) error {
+		made, err = scanUser(tx.QueryRowContext(ctx, insertUser+` ON CONFLICT (email) DO UPDATE
+			SET password = excluded.password, role = excluded.role, verified = 1 WHERE users.verified = 0
+			RETURNING `+userColumns, userValues(u, password, "")...))
+		if errors.Is(err, account.ErrNotFound) {
+			return account.ErrExists
+		}
+		if err != nil {
+			return err
+		}
+		return execute(ctx, tx, []string{`DELETE FROM one_time_tokens WHERE user_id = $1`}, made.ID)
+	})
+	return made, err
+}
+
+// FindUser implements [account.UserStore].
+func (a *Accounts) FindUser(ctx context.Context, idOrEmail string) (account.User, string, error) {
+	var password string
+	u, err := scanUser(a.db.read.QueryRowContext(ctx, `SELECT `+userColumns+`, password FROM users WHERE id = $1 OR email = $1`, idOrEmail), &password)
+	return u, password, err
+}
+
+// Users implements [account.UserStore].
+func (a *Accounts) Users(ctx context.Context, limit int, after string) ([]account.User, error) {
+	return list(ctx, a.db, func(r row) (account.User, error) { return scanUser(r) },
+		`SELECT `+userColumns+` FROM users WHERE id > $1 ORDER BY id LIMIT $2`, after, limit)
+}
+
+// list reads all rows of a query.
+func list[T any](ctx context.Context, db *DB, scan func(row) (T, error), query string, args ...any) ([]T, error) {
+	rows, err := db.read.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	all := []T{}
+	for rows.Next() {
+		one, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, rows.Err()
+}
+
+// SetBought implements [account.UserStore].
+func (a *Accounts) SetBought(ctx context.Context, userID string) error {
+	return changed(a.exec(ctx, `UPDATE users SET bought = 1 WHERE id = $1`, userID))
+}
+
+// SetRole implements [account.UserStore].
+func (a *Accounts) SetRole(ctx context.Context, userID, role string) error {
+	return changed(a.exec(ctx, `UPDATE users SET role = $2 WHERE id = $1 AND kind = $3`, userID, role, string(account.Registered)))
+}
+
+// DeleteUser implements [account.UserStore]. Foreign keys delete what belongs to the user.
+func (a *Accounts) DeleteUser(ctx context.Context, userID string) error {
+	return changed(a.exec(ctx, `DELETE FROM users WHERE id = $1`, userID))
+}
+
+// Establish implements [account.UserStore].
+func (a *Accounts) Establish(ctx context.Context, u account.User, device string) (account.User, error) {
+	return scanUser(a.db.write.QueryRowContext(ctx, insertUser+` ON CONFLICT (device) DO UPDATE SET device = excluded.device RETURNING `+userColumns,
+		userValues(u, "", device)...))
+}
+
+// UserOn implements [account.UserStore].
+func (a *Accounts) UserOn(ctx context.Context, device string) (account.User, error) {
+	return scanUser(a.db.read.QueryRowContext(ctx, `SELECT `+userColumns+` FROM users WHERE device = $1`, device))
+}
+
+// errRaced rolls a transaction back whose work another did at the same time; a second look finds it.
+var errRaced = errors.New("store: done by another at the same time")
+
+// Identify implements [account.UserStore].
+func (a *Accounts) Identify(ctx context.Context, i account.Identity, u account.User) (who account.User, password string, err error) {
+	identify := func(tx *sql.Tx) error {
+		who, err = scanUser(tx.QueryRowContext(ctx, `SELECT `+userColumns+`, password FROM identities
+			JOIN users ON users.id = user_id WHERE issuer = $1 AND subject = $2`, i.Issuer, i.Subject), &password)
+		if !errors.Is(err, account.ErrNotFound) {
+			return err
+		}
+		who, err = scanUser(tx.QueryRowContext(ctx, insertUser+` ON CONFLICT (email) DO UPDATE SET verified = 1 RETURNING `+userColumns+`, password`,
+			userValues(u, "", "")...), &password)
+		if err != nil {
+			return err
+		}
+		// Who signed up with the address before it was verified may be anybody.
+		if err := execute(ctx, tx, []string{`DELETE FROM one_time_tokens WHERE user_id = $1 AND purpose = 'verify'`}, who.ID); err != nil {
+			return err
+		}
+		added, err := affected(tx.ExecContext(ctx, `INSERT INTO identities (issuer, subject, user_id, linked) VALUES ($1, $2, $3, $4)
+			ON CONFLICT (issuer, subject) DO NOTHING`, i.Issuer, i.Subject, who.ID, micros(i.Linked)))
+		if err == nil && !added {
+			return errRaced
+		}
+		return err
+	}
+	if err = a.db.tx(ctx, identify); errors.Is(err, errRaced) {
+		err = a.db.tx(ctx, identify)
+	}
+	return who, password, err
+}
+
+// Identities implements [account.UserStore].
+func (a *Accounts) Identities(ctx context.Context, userID string) ([]account.Identity, error) {
+	return list(ctx, a.db, func(r row) (i account.Identity, err error) {
+		var linked int64
+		err = r.Scan(&i.Issuer, &i.Subject, &linked)
+		i.Linked = instant(linked)
+		return i, err
+	}, `SELECT issuer, subject, linked FROM identities WHERE user_id = $1 ORDER BY linked`, userID)
+}
+
+// AddReset implements [account.UserStore].
+func (a *Accounts) AddReset(ctx context.Context, email string, t account.OneTime) (bool, error) {
+	return affected(a.exec(ctx, `INSERT INTO one_time_tokens (hash, purpose, user_id, password, expires)
+		SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), id, '', CAST($3 AS BIGINT) FROM users WHERE email = $4`,
+		t.Hash, t.Purpose, micros(t.Expires), email))
+}
+
+// OneTimeUser implements [account.UserStore].
+func (a *Accounts) OneTimeUser(ctx context.Context, hash, purpose string, now time.Time) (account.User, error) {
+	return scanUser(a.db.read.QueryRowContext(ctx, `SELECT `+userColumns+` FROM one_time_tokens
+		JOIN users ON users.id = user_id WHERE hash = $1 AND purpose = $2 AND expires > $3`, hash, purpose, micros(now)))
+}
+
+// use deletes a one-time token and returns whose it was, and its password. Of several that use the
+// same, one finds it. All that changes a user's tokens locks the user first, and so waits in turn.
+func use(ctx context.Context, tx *sql.Tx, hash, purpose string, now time.Time) (userID, password string, err error) {
+	if err := execute(ctx, tx, []string{`UPDATE users SET password = password WHERE id = (SELECT user_id FROM one_time_tokens WHERE hash = $1)`}, hash); err != nil {
+		return "", "", err
+	}
+	err = tx.QueryRowContext(ctx, `DELETE FROM one_time_tokens WHERE hash = $1 AND purpose = $2 AND expires > $3 RETURNING user_id, password`,
+		hash, purpose, micros(now)).Scan(&userID, &password)
+	return userID, password, found(err)
+}
+
+// Verify implements [account.UserStore].
+func (a *Accounts) Verify(ctx context.Context, hash string, now time.Time) (u account.User, err error) {
+	err = a.db.tx(ctx, func(tx *sql.Tx) error {
+		id, password, err := use(ctx, tx, hash, account.NoticeVerify, now)
+		if err != nil {
+			return err
+		}
+		u, err = scanUser(tx.QueryRowContext(ctx, `UPDATE users SET verified = 1, password = $2 WHERE id = $1 AND verified = 0 RETURNING `+userColumns, id, password))
+		if err != nil {
+			return err
+		}
+		return execute(ctx, tx, []string{`DELETE FROM one_time_tokens WHERE user_id = $1`}, id)
+	})
+	return u, err
+}
+
+var endAll = []string{`DELETE FROM one_time_tokens WHERE user_id = $1`, `DELETE FROM sessions WHERE user_id = $1`}
+
+// Reset implements [account.UserStore].
+func (a *Accounts) Reset(ctx context.Context, hash, password string, now time.Time) error {
+	return a.db.tx(ctx, func(tx *sql.Tx) error {
+		id, _, err := use(ctx, tx, hash, account.NoticeReset, now)
+		if err != nil {
+			return err
+		}
+		if err := changed(tx.ExecContext(ctx, `UPDATE users SET verified = 1, password = $2 WHERE id = $1`, id, password)); err != nil {
+			return err
+		}
+		return execute(ctx, tx, endAll, id)
+	})
+}
+
+// ChangePassword implements [account.UserStore].
+func (a *Accounts) ChangePassword(ctx context.Context, userID, old, password string) error {
+	return a.db.tx(ctx, func(tx *sql.Tx) error {
+		if err := changed(tx.ExecContext(ctx, `UPDATE users SET password = $3 WHERE id = $1 AND password = $2`, userID, old, password)); err != nil {
+			return err
+		}
+		return execute(ctx, tx, endAll, userID)
+	})
+}
+
+// OpenSession implements [account.SessionStore].
+func (a *Accounts) OpenSession(ctx context.Context, hash, userID, password string, now time.Time) error {
+	return a.db.tx(ctx, func(tx *sql.Tx) error {
+		// The lock makes this wait for a change of the password, and that end this session.
+		if err := changed(tx.ExecContext(ctx, `UPDATE users SET password = password WHERE id = $1 AND password = $2`, userID, password)); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `INSERT INTO sessions (hash, user_id, created, seen) VALUES ($1, $2, $3, $3)`, hash, userID, micros(now))
+		return err
+	})
+}
+
+// Session implements [account.SessionStore].
+func (a *Accounts) Session(ctx context.Context, hash string) (account.User, account.Session, error) {
+	var created, seen int64
+	u, err := scanUser(a.db.read.QueryRowContext(ctx, `SELECT `+userColumns+`, sessions.created, seen FROM sessions
+		JOIN users ON users.id = user_id WHERE hash = $1`, hash), &created, &seen)
+	return u, account.Session{Created: instant(created), Seen: instant(seen)}, err
+}
+
+// Touch implements [account.SessionStore].
+func (a *Accounts) Touch(ctx context.Context, hash string, now, before time.Time) error {
+	_, err := a.exec(ctx, `UPDATE sessions SET seen = $2 WHERE hash = $1 AND seen <= $3`, hash, micros(now), micros(before))
+	return err
+}
+
+// Sessions implements [account.SessionStore].
+func (a *Accounts) Sessions(ctx context.Context, userID string) ([]account.Session, error) {
+	return list(ctx, a.db, func(r row) (account.Session, error) {
+		var created, seen int64
+		err := r.Scan(&created, &seen)
+		return account.Session{Created: instant(created), Seen: instant(seen)}, err
+	}, `SELECT created, seen FROM sessions WHERE user_id = $1 ORDER BY created`, userID)
+}
+
+// EndSession implements [account.SessionStore].
+func (a *Accounts) EndSession(ctx context.Context, hash string) error {
+	_, err := a.exec(ctx, `DELETE FROM sessions WHERE hash = $1`, hash)
+	return err
+}
+
+// EndSessions implements [account.SessionStore].
+func (a *Accounts) EndSessions(ctx context.Context, userID string) error {
+	_, err := a.exec(ctx, `DELETE FROM sessions WHERE user_id = $1`, userID)
+	return err
+}
+
+// Prune implements [account.SessionStore].
+func (a *Accounts) Prune(ctx context.Context, created, seen, now time.Time) error {
+	if _, err := a.exec(ctx, `DELETE FROM sessions WHERE created <= $1 OR seen <= $2`, micros(created), micros(seen)); err != nil {
+		return err
+	}
+	_, err := a.exec(ctx, `DELETE FROM one_time_tokens WHERE expires <= $1`, micros(now))
+	return err
+}
+
+const customerColumns = `customers.id, customers.slug, customers.app_code, customers.email, customers.name, customers.created, customers.revoked`
+
+// scanCustomer reads customerColumns, and what follows them into more.
+func scanCustomer(r row, more ...any) (account.Customer, error) {
+	var c account.Customer
+	var created, revoked int64
+	err := r.Scan(append([]any{&c.ID, &c.Slug, &c.AppCode, &c.Email, &c.Name, &created, &revoked}, more...)...)
+	c.Created, c.Revoked = instant(created), instant(revoked)
+	return c, found(err)
+}
+
+// CreateCustomer implements [account.CustomerStore].
+func (a *Accounts) CreateCustomer(ctx context.Context, c account.Customer, reference string) (who account.Customer, err error) {
+	create := func(tx *sql.Tx) error {
+		who, err = scanCustomer(tx.QueryRowContext(ctx, `SELECT `+customerColumns+` FROM customer_purchases
+			JOIN customers ON customers.id = customer_id WHERE reference = $1`, reference))
+		if !errors.Is(err, account.ErrNotFound) {
+			return err
+		}
+		who, err = scanCustomer(tx.QueryRowContext(ctx, `INSERT INTO customers (id, slug, app_code, email, name, created)
+			VALUES ($1, $2, $3, $4, $5, $6)
+			ON CONFLICT (email) WHERE revoked = 0 DO UPDATE SET email = excluded.email RETURNING `+customerColumns,
+			c.ID, c.Slug, c.AppCode, c.Email, c.Name, micros(c.Created)))
+		if err != nil || reference == "" {
+			return err
+		}
+		added, err := affected(tx.ExecContext(ctx, `INSERT INTO customer_purchases (reference, customer_id) VALUES ($1, $2)
+			ON CONFLICT (reference) DO NOTHING`, reference, who.ID))
+		if err == nil && !added {
+			return errRaced
+		}
+		return err
+	}
+	if err = a.db.tx(ctx, create); errors.Is(err, errRaced) {
+		err = a.db.tx(ctx, create)
+	}
+	if isDuplicate(err) {
+		err = account.ErrExists
+	}
+	return who, err
+}
+
+// FindCustomer implements [account.CustomerStore].
+func (a *Accounts) FindCustomer(ctx context.Context, idOrSlugOrAppCode string) (account.Customer, error) {
+	return scanCustomer(a.db.read.QueryRowContext(ctx, `SELECT `+customerColumns+` FROM customers WHERE id = $1 OR slug = $1 OR app_code = $1`, idOrSlugOrAppCode))
+}
+
+// Customers implements [account.CustomerStore].
+func (a *Accounts) Customers(ctx context.Context, limit int, after string) ([]account.Customer, error) {
+	return list(ctx, a.db, func(r row) (account.Customer, error) { return scanCustomer(r) },
+		`SELECT `+customerColumns+` FROM customers WHERE id > $1 ORDER BY id LIMIT $2`, after, limit)
+}
+
+// RevokeCustomer implements [account.CustomerStore].
+func (a *Accounts) RevokeCustomer(ctx context.Context, id string, now time.Time) error {
+	return changed(a.exec(ctx, `UPDATE customers SET revoked = CASE WHEN revoked = 0 THEN $2 ELSE revoked END WHERE id = $1`, id, micros(now)))
+}
+
+// AddToken implements [account.CustomerStore].
+func (a *Accounts) AddToken(ctx context.Context, t account.Token, othersEnd time.Time) error {
+	return a.db.tx(ctx, func(tx *sql.Tx) error {
+		// The lock makes rotations of the same customer follow each other, and each end the last.
+		if err := changed(tx.ExecContext(ctx, `UPDATE customers SET revoked = revoked WHERE id = $1 AND revoked = 0`, t.CustomerID)); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `UPDATE customer_tokens SET ends = $2 WHERE customer_id = $1 AND (ends = 0 OR ends > $2)`,
+			t.CustomerID, micros(othersEnd)); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `INSERT INTO customer_tokens (id, hash, customer_id, created, ends) VALUES ($1, $2, $3, $4, $5)`,
+			t.ID, t.Hash, t.CustomerID, micros(t.Created), micros(t.Ends))
+		return err
+	})
+}
+
+// FindToken implements [account.CustomerStore].
+func (a *Accounts) FindToken(ctx context.Context, hash string) (t account.Token, c account.Customer, err error) {
+	var created, ends int64
+	c, err = scanCustomer(a.db.read.QueryRowContext(ctx, `SELECT `+customerColumns+`, t.id, t.hash, t.created, t.ends FROM customer_tokens t
+		JOIN customers ON customers.id = t.customer_id WHERE t.hash = $1`, hash), &t.ID, &t.Hash, &created, &ends)
+	t.CustomerID, t.Created, t.Ends = c.ID, instant(created), instant(ends)
+	return t, c, err
+}
+
+// RevokeToken implements [account.CustomerStore].
+func (a *Accounts) RevokeToken(ctx context.Context, id string, now time.Time) error {
+	return changed(a.exec(ctx, `UPDATE customer_tokens SET ends = CASE WHEN ends = 0 OR ends > $2 THEN $2 ELSE ends END WHERE id = $1`, id, micros(now)))
+}

@@ -1,0 +1,122 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"unink/internal/ident"
+	"unink/internal/usage"
+)
+
+// Usage keeps uses. It implements [usage.Store].
+type Usage struct {
+	db *DB
+}
+
+// NewUsage makes the store of uses in a database.
+func NewUsage(db *DB) Usage { return Usage{db: db} }
+
+const usageColumns = "at, entry, caller, owner, page_slug, bulk, pdf, outcome, charged, millis"
+
+// Add implements [usage.Store].
+func (s Usage) Add(ctx context.Context, uses []usage.Use) error {
+	return s.db.tx(ctx, func(tx *sql.Tx) error {
+		insert, err := tx.PrepareContext(ctx, "INSERT INTO usage (id, "+usageColumns+`)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = insert.Close() }()
+		for _, u := range uses {
+			if _, err := insert.ExecContext(ctx, ident.New("use"), micros(u.At), u.Entry, u.Caller, u.Owner, u.PageSlug,
+				flag(u.Bulk), flag(u.PDF), u.Outcome, u.Charged, u.Millis); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+const day = 24 * time.Hour
+
+// counted is the expression for each column of [usage.By]: names in statements come from here.
+var counted = map[string]string{
+	"day":       fmt.Sprintf("at / %d", day.Microseconds()),
+	"entry":     "entry",
+	"caller":    "caller",
+	"page_slug": "page_slug",
+	"bulk":      "bulk",
+	"pdf":       "pdf",
+	"outcome":   "outcome",
+}
+
+// Stats implements [usage.Store].
+func (s Usage) Stats(ctx context.Context, from, to time.Time, by []string, limit int) ([]usage.Row, error) {
+	columns, group := "", ""
+	for i, name := range by {
+		expression, ok := counted[name]
+		if !ok {
+			return nil, fmt.Errorf("usage has no column %q", name)
+		}
+		columns += "CAST(" + expression + " AS TEXT), "
+		group += ", " + strconv.Itoa(i+1)
+	}
+	if group != "" {
+		group = "GROUP BY " + strings.TrimPrefix(group, ", ")
+	}
+	rows, err := s.db.read.QueryContext(ctx, `
+		SELECT `+columns+`COUNT(*), CAST(COALESCE(SUM(charged), 0) AS BIGINT), CAST(COALESCE(SUM(millis), 0) AS BIGINT)
+		FROM usage WHERE at >= $1 AND at < $2 `+group+` HAVING COUNT(*) > 0 LIMIT $3`, micros(from), micros(to), limit)
+	return collect(rows, err, func(r *usage.Row) error {
+		var millis int64
+		r.Values = make([]string, len(by))
+		into := make([]any, 0, len(by)+3)
+		for i := range r.Values {
+			into = append(into, &r.Values[i])
+		}
+		if err := rows.Scan(append(into, &r.Uses, &r.Charged, &millis)...); err != nil {
+			return err
+		}
+		r.MeanMillis = float64(millis) / float64(r.Uses)
+		for i, name := range by {
+			if r.Values[i], err = readable(name, r.Values[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// readable writes a stored value as people read it.
+func readable(column, value string) (string, error) {
+	switch column {
+	case "day":
+		n, err := strconv.ParseInt(value, 10, 64)
+		return time.UnixMicro(n * day.Microseconds()).UTC().Format(time.DateOnly), err
+	case "bulk", "pdf":
+		return strconv.FormatBool(value == "1"), nil
+	}
+	return value, nil
+}
+
+// History implements [usage.Store].
+func (s Usage) History(ctx context.Context, owner string, limit int) ([]usage.Use, error) {
+	rows, err := s.db.read.QueryContext(ctx,
+		"SELECT "+usageColumns+" FROM usage WHERE owner = $1 ORDER BY at DESC, id DESC LIMIT $2", owner, limit)
+	return collect(rows, err, func(u *usage.Use) error {
+		var at int64
+		err := rows.Scan(&at, &u.Entry, &u.Caller, &u.Owner, &u.PageSlug, &u.Bulk, &u.PDF, &u.Outcome, &u.Charged, &u.Millis)
+		u.At = instant(at)
+		return err
+	})
+}
+
+// Forget implements [usage.Store].
+func (s Usage) Forget(ctx context.Context, owner string) error {
+	_, err := s.db.write.ExecContext(ctx, "UPDATE usage SET owner = '' WHERE owner = $1", owner)
+	return err
+}

@@ -1,0 +1,97 @@
+package store_test
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"unink/internal/store"
+	"unink/internal/store/storetest"
+	"unink/internal/usage"
+)
+
+var _ usage.Store = store.Usage{}
+
+func TestUsage(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		ctx := context.Background()
+		uses := store.NewUsage(db)
+		midnight := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
+		want := []usage.Use{
+			{At: midnight.Add(-time.Microsecond), Entry: "web", Caller: "user", Owner: "user:1", PageSlug: "home", Bulk: true, Outcome: "ok", Charged: 1, Millis: 100},
+			{At: midnight, Entry: "web", Caller: "user", Owner: "user:1", PageSlug: "'; DROP TABLE usage; --", PDF: true, Outcome: "INTERNAL_ERROR", Millis: 301},
+			{At: midnight.Add(time.Hour), Entry: "developer", Caller: "customer", Owner: "customer:1", Outcome: "0", Charged: 1, Millis: 50},
+		}
+		if err := uses.Add(ctx, want); err != nil {
+			t.Fatal(err)
+		}
+		if err := uses.Add(ctx, nil); err != nil {
+			t.Fatal(err)
+		}
+
+		stats := func(from, to time.Time, by ...string) []usage.Row {
+			t.Helper()
+			rows, err := usage.New(uses).Stats(ctx, from, to, by)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return rows
+		}
+		later := midnight.Add(2 * time.Hour)
+		for _, c := range []struct {
+			got, want []usage.Row
+		}{
+			{stats(midnight.Add(-time.Hour), later), []usage.Row{{Values: []string{}, Uses: 3, Charged: 2, MeanMillis: 451. / 3}}},
+			{stats(midnight, later, "day"), []usage.Row{{Values: []string{"2026-11-22"}, Uses: 2, Charged: 1, MeanMillis: 175.5}}},
+			{stats(midnight.Add(-time.Hour), midnight, "day"), []usage.Row{{Values: []string{"2026-11-21"}, Uses: 1, Charged: 1, MeanMillis: 100}}},
+			{stats(midnight.Add(-time.Hour), later, "entry", "pdf"), []usage.Row{
+				{Values: []string{"developer", "false"}, Uses: 1, Charged: 1, MeanMillis: 50},
+				{Values: []string{"web", "false"}, Uses: 1, Charged: 1, MeanMillis: 100},
+				{Values: []string{"web", "true"}, Uses: 1, MeanMillis: 301},
+			}},
+			{stats(midnight, later, "outcome", "bulk", "day", "caller", "page_slug", "entry", "pdf"), []usage.Row{
+				{Values: []string{"0", "false", "2026-11-22", "customer", "", "developer", "false"}, Uses: 1, Charged: 1, MeanMillis: 50},
+				{Values: []string{"INTERNAL_ERROR", "false", "2026-11-22", "user", "'; DROP TABLE usage; --", "web", "true"}, Uses: 1, MeanMillis: 301},
+			}},
+			{stats(later, later.Add(time.Hour)), nil},
+		} {
+			if !reflect.DeepEqual(c.got, c.want) {
+				t.Errorf("statistics are %+v, want %+v", c.got, c.want)
+			}
+		}
+		for _, column := range []string{"owner", "id FROM usage; --", ""} {
+			if rows, err := uses.Stats(ctx, midnight, later, []string{column}, 9); err == nil {
+				t.Errorf("counted by %q: %v", column, rows)
+			}
+		}
+
+		for _, c := range []struct {
+			owner string
+			limit int
+			want  []usage.Use
+		}{
+			{"user:1", 9, []usage.Use{want[1], want[0]}},
+			{"user:1", 1, []usage.Use{want[1]}},
+			{"customer:1", 9, []usage.Use{want[2]}},
+			{"user:2", 9, nil},
+		} {
+			if got, err := uses.History(ctx, c.owner, c.limit); err != nil || !slices.Equal(got, c.want) {
+				t.Errorf("history of %s is %+v, %v, want %+v", c.owner, got, err, c.want)
+			}
+		}
+		if err := uses.Forget(ctx, "user:1"); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := uses.History(ctx, "user:1", 9); err != nil || len(got) != 0 {
+			t.Errorf("history after forgetting is %+v, %v", got, err)
+		}
+		if got, err := uses.History(ctx, "customer:1", 9); err != nil || len(got) != 1 {
+			t.Errorf("another's history after forgetting is %+v, %v", got, err)
+		}
+		if rows := stats(midnight.Add(-time.Hour), later); rows[0].Uses != 3 {
+			t.Errorf("statistics after forgetting are %+v", rows)
+		}
+	})
+}
