@@ -5,11 +5,11 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo deve
 LDFLAGS := -X unink/internal/cli.version=$(VERSION)
 # The race detector slows the arithmetic some ten times and finds nothing in one goroutine's
 # loops; it watches the packages where goroutines meet.
-RACE := ./internal/gate ./internal/httpapi ./internal/cli
+RACE := ./internal/gate ./internal/httpapi ./internal/cli ./internal/limit ./internal/mail ./internal/usage
 FUZZTIME ?= 10s
 LINT := go tool -modfile=tools.mod golangci-lint
 
-.PHONY: deps build run test race lint bench bench-quality bench-real train fuzz
+.PHONY: deps build run services test race lint bench bench-quality bench-real train fuzz
 
 # ONNX Runtime for this platform, verified by checksum, kept in the tree.
 deps:
@@ -19,12 +19,16 @@ build: deps
 	go build -ldflags '$(LDFLAGS)' -o bin/unink ./cmd/unink
 
 run: build
-	./bin/unink serve --open
+	./bin/unink serve
 
-test: deps
+# PostgreSQL and Redis on spare ports, for the tests; installed from Debian where they are missing.
+services:
+	sh deploy/test/services.sh
+
+test: deps services
 	go test ./...
 
-race: deps
+race: deps services
 	go test -race $(RACE)
 
 lint: deps

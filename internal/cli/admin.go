@@ -116,6 +116,7 @@ type userCmd struct {
 type userAddCmd struct {
 	adminFlags
 	Email    string `arg:"" help:"E-mail address."`
+	Credits  int    `default:"5" help:"Credits that it begins with (${default})."`
 	Operator bool   `help:"May see the operator's pages."`
 }
 
@@ -130,10 +131,12 @@ func (c *userAddCmd) Run(env *environment) error {
 			role = account.Operator
 		}
 		u, err := b.accounts.CreateUser(ctx, c.Email, password, role)
-		if err != nil {
-			return table{}, err
+		if err == nil && c.Credits > 0 {
+			_, _, err = b.credits.Grant(ctx, credit.Grant{
+				Owner: "user:" + u.ID, Plan: "welcome", Credits: c.Credits, Expires: credit.Never, Source: "welcome:" + u.ID,
+			})
 		}
-		return usersTable([]account.User{u}), nil
+		return usersTable([]account.User{u}), err
 	})
 }
 

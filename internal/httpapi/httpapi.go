@@ -160,6 +160,9 @@ func New(c Cleaner, cfg Config, services *Services, log *slog.Logger) (*Server, 
 		return nil, errors.New("an open service needs a developer token")
 	}
 	s.metrics = newMetrics(cfg.Version, work)
+	if services != nil {
+		s.metrics.watch(services)
+	}
 	s.handler = s.observe(s.routes())
 	return s, nil
 }

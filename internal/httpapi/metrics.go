@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"context"
+	"math"
 	"net/http"
 	"runtime"
 	"strconv"
@@ -13,6 +15,8 @@ import (
 
 	"unink"
 	"unink/internal/gate"
+	"unink/internal/limit"
+	"unink/internal/mail"
 )
 
 // metrics are what /metrics tells, in a registry of their own.
@@ -51,6 +55,53 @@ func newMetrics(version string, work *gate.Gate) *metrics {
 			Help: "Credits held for a page, by how that ended: settled, released or failed."}, []string{"outcome"}),
 		limited: to.NewCounterVec(prometheus.CounterOpts{Name: "unink_limited_total",
 			Help: "Requests refused by a rolling window."}, []string{"window"}),
+	}
+}
+
+// scrapeTime bounds what a scrape asks the database.
+const scrapeTime = 2 * time.Second
+
+// watch adds what the services behind the entry points tell at each scrape. A value that cannot
+// be had is NaN.
+func (m *metrics) watch(s *Services) {
+	to := promauto.With(m.registry)
+	gauge := func(name, help string, value func() float64) {
+		to.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value)
+	}
+	gauge("unink_mail_oldest_seconds", "Age of the oldest mail that waits to be sent; alarm well before 7200.",
+		mailGauge(s, func(m mail.Status) float64 { return m.OldestUnsent.Seconds() }))
+	gauge("unink_mail_waiting", "Mails that wait to be sent.", mailGauge(s, func(m mail.Status) float64 { return float64(m.Waiting) }))
+	gauge("unink_mail_dead", "Mails given up; alarm above 0.", mailGauge(s, func(m mail.Status) float64 { return float64(m.Dead) }))
+	gauge("unink_credits_held", "Credits held for pages that are worked on.", func() float64 {
+		ctx, cancel := context.WithTimeout(context.Background(), scrapeTime)
+		defer cancel()
+		open, err := s.Credits.Outstanding(ctx)
+		if err != nil {
+			return math.NaN()
+		}
+		return float64(open.Held)
+	})
+	to.NewCounterFunc(prometheus.CounterOpts{Name: "unink_uses_dropped_total",
+		Help: "Uses missing in the statistics because the database was too slow or away."}, func() float64 { return float64(s.Uses.Dropped()) })
+	if f, shared := s.Limits.(*limit.Fallback); shared {
+		gauge("unink_limits_degraded", "1 while Redis is away and each process counts for itself.", func() float64 {
+			if f.Degraded() {
+				return 1
+			}
+			return 0
+		})
+	}
+}
+
+func mailGauge(s *Services, of func(mail.Status) float64) func() float64 {
+	return func() float64 {
+		ctx, cancel := context.WithTimeout(context.Background(), scrapeTime)
+		defer cancel()
+		status, err := s.Mail(ctx)
+		if err != nil {
+			return math.NaN()
+		}
+		return of(status)
 	}
 }
 

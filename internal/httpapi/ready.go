@@ -67,6 +67,9 @@ func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
 		if err := s.ready.check(r.Context()); err != nil {
 			s.log.Error("probe failed", "err", err)
 			reason = "the engine does not answer"
+		} else if err := s.databaseAnswers(r.Context()); err != nil {
+			s.log.Error("the database does not answer", "err", err)
+			reason = "the database does not answer"
 		}
 	}
 	if reason != "" {
@@ -74,4 +77,14 @@ func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	_ = writeJSON(w, http.StatusOK, status{Status: "ready"})
+}
+
+// databaseAnswers asks the database, where there is one, for its presence.
+func (s *Server) databaseAnswers(ctx context.Context) error {
+	if s.services == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, scrapeTime)
+	defer cancel()
+	return s.services.Database(ctx)
 }
