@@ -95,7 +95,7 @@ func (t *Turnstile) ask(ctx context.Context, token, remoteIP string) (v verifica
 	if err != nil {
 		return v, err
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxSiteVerify))
 	if err != nil {
 		return v, err

@@ -469,7 +469,7 @@ func (c *backupCmd) Run(env *environment) error {
 	if err != nil {
 		return err
 	}
-	defer db.Close()
+	defer func() { _ = db.Close() }()
 	return db.Backup(env.ctx, c.File)
 }
 

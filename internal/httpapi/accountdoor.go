@@ -154,7 +154,7 @@ func (d *accountDoor) developer(r *http.Request) (*caller, error) {
 		return nil, fail(unauthorized, "the token belongs to another API domain")
 	}
 	owner := customerOwner(customer.ID)
-	who := &caller{kind: callerCustomer, owner: owner, payers: []string{owner}, slot: owner}
+	who := &caller{kind: callerCustomer, owner: owner, payers: []string{owner}, slot: owner, appCode: customer.AppCode}
 	who.remaining, err = d.services.Credits.Balance(r.Context(), owner)
 	return who, err
 }

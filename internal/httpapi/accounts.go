@@ -330,7 +330,7 @@ func usesOf(history []usage.Use) []useAnswer {
 	return uses
 }
 
-const usesExported = 100_000
+const usesExported = 10_000
 
 // export is everything that is known of the account that is logged in.
 func (s *Server) export(w http.ResponseWriter, r *http.Request) (any, error) {

@@ -20,7 +20,8 @@ type caller struct {
 	limited    []string       // keys of the rolling windows
 	slot       string         // key of the requests at once
 	trial      bool
-	remaining  int // credits left, once known
+	appCode    string // of a customer
+	remaining  int    // credits left, once known
 }
 
 // door tells who a request comes from, or refuses it.

@@ -199,6 +199,7 @@ func (s *Server) customerAccount(w http.ResponseWriter, r *http.Request) (any, e
 	if err != nil {
 		return nil, err
 	}
+	state.AppCode = c.caller.appCode
 	setCredits(w.Header(), c, 0)
 	w.Header().Set("Content-Type", developerContentType)
 	return accountAnswer{Data: state, Message: "success"}, nil

@@ -90,9 +90,11 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request, limit int64, r
 	if err := conn.SetReadDeadline(time.Now().Add(s.cfg.UploadTimeout)); err != nil {
 		return err
 	}
-	err := read()
+	if err := read(); err != nil {
+		return err // the deadline stays: net/http waits for some of what is left of the body
+	}
 	// Without this the deadline would later be taken for a client that went away.
-	return errors.Join(err, conn.SetReadDeadline(time.Time{}))
+	return conn.SetReadDeadline(time.Time{})
 }
 
 // writeJSON writes an answer. Its error says that the client is not there to read it.

@@ -235,7 +235,7 @@ func TestFallbackFromSilence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer silent.Close()
+	defer func() { _ = silent.Close() }()
 	c := newClock()
 	f := limit.NewFallback(redisAt(t, "redis://"+silent.Addr().String()), limit.NewMemory(100, c.now), slog.New(slog.DiscardHandler))
 	began := time.Now()

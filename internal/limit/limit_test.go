@@ -198,7 +198,7 @@ func TestRedisIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	client := redis.NewClient(options)
-	defer client.Close()
+	defer func() { _ = client.Close() }()
 	hash := sha256.Sum256([]byte(key))
 	name := "unink:limit:" + base64.RawURLEncoding.EncodeToString(hash[:16])
 	if n, err := client.ZCard(ctx, name).Result(); err != nil || n != 4 {

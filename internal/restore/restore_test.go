@@ -169,6 +169,23 @@ func TestRuleGoesOn(t *testing.T) {
 	}
 }
 
+// A word that stands on its answer line leaves no piece of it long enough to be a line by itself.
+func TestRuleGoesOnUnderAWord(t *testing.T) {
+	const em = 24
+	m := sheet(40*em, 12*em, em)
+	line := 2*em + em/2
+	bar(m, 2*em, float64(line), 32*em, float64(line+3), color.RGBA{222, 219, 214, 255}) // paper
+	for x := 32*em + 16; x < 38*em-40; x += 12 {
+		bar(m, float64(x), float64(line-em/2), float64(x+5), float64(line+6), blue)
+	}
+	p := clean(t, m, Options{Finish: Colour})
+	for x := 32*em + 2; x < 38*em-2; x++ {
+		if got := p.Image.RGBAAt(x, line); got.R > 90 || got.B > 90 {
+			t.Fatalf("the line is %v at x=%d", got, x)
+		}
+	}
+}
+
 func TestOnlyTheInkAskedFor(t *testing.T) {
 	const em = 24
 	for _, c := range []struct {

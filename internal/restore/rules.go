@@ -123,7 +123,8 @@ func (r *rule) to() int { return r.from + len(r.centre) }
 
 // printedRules traces the lines that are print, most of what the network is sure of on them, and
 // joins their pieces across the writing that hides them.
-func (s *scores) printedRules(labels []int32, pieces []raster.Component) []rule {
+func (s *scores) printedRules(ink *inkPlane, labels []int32, pieces []raster.Component) []rule {
+	solid := ink.solid()
 	print, hand := make([]int, len(pieces)+1), make([]int, len(pieces)+1)
 	for i, l := range labels {
 		switch {
@@ -137,11 +138,79 @@ func (s *scores) printedRules(labels []int32, pieces []raster.Component) []rule 
 	for i, c := range pieces {
 		if print[i+1] > hand[i+1] {
 			if r := s.trace(c, labels, int32(i+1)); r.clear > 0 {
+				s.extend(&r, solid)
 				traced = append(traced, r)
 			}
 		}
 	}
-	return slices.DeleteFunc(s.join(traced), func(r rule) bool { return r.clear < ruleLength })
+	return slices.DeleteFunc(s.join(traced), func(r rule) bool { return len(r.centre) < ruleLength || r.clear < rulePiece })
+}
+
+// extend follows a line beyond its ends for as long as there is ink on it: under a word that
+// stands on it, it may be too short between the letters to be found as a piece of its own.
+func (s *scores) extend(r *rule, ink []uint8) {
+	after := s.follow(r, ink, r.to(), 1)
+	before := s.follow(r, ink, r.from-1, -1)
+	slices.Reverse(before)
+	r.from -= len(before)
+	r.centre = slices.Concat(before, r.centre, after)
+	for _, part := range [2][]float32{before, after} {
+		for _, v := range part {
+			if !math.IsNaN(float64(v)) {
+				r.clear++
+			}
+		}
+	}
+}
+
+// follow lists a line's centres from a column on, to the last where it can be seen.
+func (s *scores) follow(r *rule, ink []uint8, from, step int) []float32 {
+	const breaks = 2 // columns without ink that noise makes
+	along, across := s.w, s.h
+	if r.vertical {
+		along, across = across, along
+	}
+	x, y, slope := r.end(step > 0)
+	y += slope * (float64(from) - x)
+	var centres []float32
+	seen, missing := 0, 0
+	for at := from; at >= 0 && at < along && len(centres) < ruleHidden && missing <= breaks; at += step {
+		centre := math.NaN()
+		low, high := s.inkAcross(r.vertical, ink, at, int(math.Round(y)), across)
+		switch {
+		case low > high:
+			missing++
+		case high-low < ruleThick && !s.written(r.vertical, at, int(math.Round(y))):
+			centre = float64(low+high) / 2
+			y += 0.2 * (centre - y)
+			missing, seen = 0, len(centres)+1
+		default:
+			missing = 0
+		}
+		centres = append(centres, float32(centre))
+		y += slope * float64(step)
+	}
+	return centres[:seen]
+}
+
+// inkAcross is the run of ink across a line at one column, which passes within a pixel of y. It is
+// empty, low above high, where there is none.
+func (s *scores) inkAcross(vertical bool, ink []uint8, at, y, across int) (low, high int) {
+	inked := func(j int) bool { return j >= 0 && j < across && ink[s.index(vertical, at, j)] != 0 }
+	for _, j := range [3]int{y, y - 1, y + 1} {
+		if !inked(j) {
+			continue
+		}
+		low, high = j, j
+		for y-low <= ruleThick && inked(low-1) {
+			low--
+		}
+		for high-y <= ruleThick && inked(high+1) {
+			high++
+		}
+		return low, high
+	}
+	return 1, 0
 }
 
 // trace measures a piece's centre and thickness where no writing is on it.

@@ -41,7 +41,7 @@ func (s *scores) vote(ink *inkPlane) []rule {
 	}
 	s.clearRules(ink, lines)
 	s.dropFalsePrint()
-	return s.printedRules(lines, pieces)
+	return s.printedRules(ink, lines, pieces)
 }
 
 // dropFalsePrint takes print away from under writing where it does not go on beside it: a stroke

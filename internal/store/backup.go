@@ -14,7 +14,7 @@ func (db *DB) Backup(ctx context.Context, to string) error {
 	if !db.lite {
 		return errors.New("only the embedded database is copied like this; use pg_dump for PostgreSQL")
 	}
-	return vacuumInto(ctx, db.read, to)
+	return vacuumInto(ctx, db.write, to) // those that only read may not even write elsewhere
 }
 
 // Copy checks a database file and copies it to a new one.
@@ -23,7 +23,7 @@ func Copy(ctx context.Context, from, to string) error {
 	if err != nil {
 		return err
 	}
-	defer source.Close()
+	defer func() { _ = source.Close() }()
 	var verdict string
 	if err := source.QueryRowContext(ctx, "PRAGMA integrity_check").Scan(&verdict); err != nil || verdict != "ok" {
 		return fmt.Errorf("%s is not a sound copy of the database: %w", from, errors.Join(err, errors.New(verdict)))

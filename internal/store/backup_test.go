@@ -1,0 +1,47 @@
+package store_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"unink/internal/credit"
+	"unink/internal/store"
+	"unink/internal/store/storetest"
+)
+
+func TestBackup(t *testing.T) {
+	ctx := t.Context()
+	db := storetest.Open(t, storetest.SQLite(t))
+	grant := func(db *store.DB, source string) {
+		t.Helper()
+		_, _, err := store.NewCredits(db).Grant(ctx, credit.Grant{Owner: "user:a", Plan: "x", Credits: 7, Expires: credit.Never, Source: source}, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	grant(db, "one")
+	folder := t.TempDir()
+	first, second := filepath.Join(folder, "first.db"), filepath.Join(folder, "second.db")
+	if err := db.Backup(ctx, first); err != nil {
+		t.Fatal(err)
+	}
+	grant(db, "two") // after the copy
+	if err := db.Backup(ctx, first); err == nil || !strings.Contains(err.Error(), "is there already") {
+		t.Errorf("a second copy to the same file: %v", err)
+	}
+	if err := store.Copy(ctx, first, second); err != nil {
+		t.Fatal(err)
+	}
+	copied := storetest.Open(t, "sqlite:"+second)
+	if n, err := store.NewCredits(copied).Balance(ctx, "user:a", time.Now()); err != nil || n != 7 {
+		t.Errorf("the copy has %d credits (%v), want 7", n, err)
+	}
+	if err := store.Copy(ctx, filepath.Join("testdata", "..", "backup_test.go"), filepath.Join(folder, "third.db")); err == nil {
+		t.Error("a text was taken for a database")
+	}
+	if err := storetest.Open(t, storetest.Postgres(t)).Backup(ctx, second); err == nil || !strings.Contains(err.Error(), "pg_dump") {
+		t.Errorf("PostgreSQL: %v", err)
+	}
+}
