@@ -37,6 +37,7 @@ lint: deps
 # The figures of docs/benchmarks.md: speed and memory; synthetic pages; real pages, with DIR=path.
 bench: deps
 	go run ./bench/speed
+	go test -run '^$$' -bench Overhead ./internal/httpapi
 
 bench-quality: deps
 	go run ./bench/quality

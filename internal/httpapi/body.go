@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"io"
 	"strings"
 
 	"unink"
@@ -20,11 +21,15 @@ func parseCleanup(body []byte) (input, error) {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return input{}, fail(badRequest, "the body is empty; send a JSON object")
 	}
-	if !json.Valid(body) {
-		return input{}, fail(badRequest, "the body is not one JSON value")
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	b, err := parseKeys(decoder)
+	if _, after := decoder.Token(); err == nil && after != io.EOF {
+		err = fail(badRequest, "there is something after the JSON object")
 	}
-	b, err := parseKeys(json.NewDecoder(bytes.NewReader(body)))
 	if err != nil {
+		if !json.Valid(body) { // which comes before what its keys say
+			err = failWith(err, badRequest, "the body is not one JSON value")
+		}
 		return input{}, err
 	}
 	image, err := decodeMedia(b.mediaID)
@@ -57,7 +62,8 @@ func parseKeys(dec *json.Decoder) (*cleanupBody, error) {
 			return nil, err
 		}
 	}
-	return b, nil
+	_, err := dec.Token() // the object's end
+	return b, err
 }
 
 // cleanupKeys says how each key is read.

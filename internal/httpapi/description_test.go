@@ -34,7 +34,7 @@ import (
 var undescribed = []string{"GET /", "GET /page.js", "GET /openapi.json", "GET /healthz", "GET /readyz"}
 
 // operations are the described methods and paths.
-func operations(t *testing.T) (*openapi3.T, map[string]*openapi3.Operation) {
+func operations(t testing.TB) (*openapi3.T, map[string]*openapi3.Operation) {
 	t.Helper()
 	doc, err := description()
 	if err != nil {
@@ -240,7 +240,7 @@ func TestPagesAreRefusedAsDescribed(t *testing.T) {
 // accountServer is a server with accounts on an embedded database.
 type accountServer struct {
 	*Server
-	t              *testing.T
+	t              testing.TB
 	log            *lockedBuffer
 	notice         account.Notice // the last
 	refuseAttempts bool
@@ -260,7 +260,7 @@ func (s *accountServer) Allow(context.Context, string) (time.Duration, error) {
 	return 0, nil
 }
 
-func withAccounts(t *testing.T) *accountServer {
+func withAccounts(t testing.TB) *accountServer {
 	t.Helper()
 	s := &accountServer{t: t, log: &lockedBuffer{}}
 	log := slog.New(slog.NewJSONHandler(s.log, nil))

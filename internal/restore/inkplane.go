@@ -2,6 +2,7 @@ package restore
 
 import (
 	"math"
+	"slices"
 
 	"unink/internal/raster"
 )
@@ -10,6 +11,7 @@ import (
 type inkPlane struct {
 	s        *scores
 	light    [3][]uint8 // share of the paper's light, in 255ths
+	solid    []uint8    // 1 where there is ink of any kind: what the network takes for ink, and what is plainly dark
 	evidence []float32  // log-odds of writing by the ink's colour alone, smoothed; 0 off the ink
 }
 
@@ -20,8 +22,9 @@ func measureInk(s *scores, m *raster.RGB, paper [3]*raster.Grid, workers int) *i
 	for ch := range p.light {
 		p.light[ch] = relative(m.Pix[ch], s.w, s.h, paper[ch], workers)
 	}
+	p.solid = p.findSolid(workers)
 	var hand, print inkHistogram
-	for i := range s.hand {
+	for i := 0; i < len(s.hand); i += 2 { // every other pixel is enough to know the inks
 		const sure = 2 * scoreUnit
 		switch {
 		case s.hand[i] > sure && s.print[i] < 0:
@@ -75,21 +78,22 @@ func (p *inkPlane) taken(i int) float32 {
 	return 1 - float32(int(p.light[0][i])+int(p.light[1][i])+int(p.light[2][i]))/(3*255)
 }
 
-// solid marks ink of any kind: what the network takes for ink, and what is plainly dark.
-func (p *inkPlane) solid() []uint8 {
+func (p *inkPlane) findSolid(workers int) []uint8 {
 	const dark = 255 - minContrast
 	out := make([]uint8, len(p.evidence))
-	for i := range out {
-		if p.s.hand[i] > 0 || p.s.print[i] > 0 || p.light[1][i] < dark {
-			out[i] = 1
+	raster.Rows(p.s.h, workers, func(y0, y1 int) {
+		for i := y0 * p.s.w; i < y1*p.s.w; i++ {
+			if p.s.hand[i] > 0 || p.s.print[i] > 0 || p.light[1][i] < dark {
+				out[i] = 1
+			}
 		}
-	}
+	})
 	return out
 }
 
 // printed marks ink that is not plainly writing.
 func (p *inkPlane) printed() []uint8 {
-	out := p.solid()
+	out := slices.Clone(p.solid)
 	for i := range out {
 		if p.s.hand[i] > 0 && p.s.print[i] <= 0 {
 			out[i] = 0
@@ -101,7 +105,7 @@ func (p *inkPlane) printed() []uint8 {
 // blank says that there is nothing on the page: hardly a pixel of ink.
 func (p *inkPlane) blank() bool {
 	n := 0
-	for _, v := range p.solid() {
+	for _, v := range p.solid {
 		n += int(v)
 	}
 	return float64(n) < 2e-5*float64(len(p.evidence))

@@ -124,7 +124,6 @@ func (r *rule) to() int { return r.from + len(r.centre) }
 // printedRules traces the lines that are print, most of what the network is sure of on them, and
 // joins their pieces across the writing that hides them.
 func (s *scores) printedRules(ink *inkPlane, labels []int32, pieces []raster.Component) []rule {
-	solid := ink.solid()
 	print, hand := make([]int, len(pieces)+1), make([]int, len(pieces)+1)
 	for i, l := range labels {
 		switch {
@@ -138,7 +137,7 @@ func (s *scores) printedRules(ink *inkPlane, labels []int32, pieces []raster.Com
 	for i, c := range pieces {
 		if print[i+1] > hand[i+1] {
 			if r := s.trace(c, labels, int32(i+1)); r.clear > 0 {
-				s.extend(&r, solid)
+				s.extend(&r, ink.solid)
 				traced = append(traced, r)
 			}
 		}

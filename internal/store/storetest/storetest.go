@@ -31,7 +31,7 @@ func EachURL(t *testing.T, test func(t *testing.T, address string)) {
 }
 
 // Open opens a database until the test ends.
-func Open(t *testing.T, address string) *store.DB {
+func Open(t testing.TB, address string) *store.DB {
 	t.Helper()
 	db, err := store.Open(context.Background(), address)
 	if err != nil {
@@ -46,12 +46,12 @@ func Open(t *testing.T, address string) *store.DB {
 }
 
 // SQLite returns the URL of a database in a new file.
-func SQLite(t *testing.T) string {
+func SQLite(t testing.TB) string {
 	return "sqlite:" + filepath.Join(t.TempDir(), "unink.db")
 }
 
 // Postgres returns the URL of an empty schema, which goes when the test ends.
-func Postgres(t *testing.T) string {
+func Postgres(t testing.TB) string {
 	t.Helper()
 	server := os.Getenv("UNINK_TEST_POSTGRES")
 	if server == "" {
