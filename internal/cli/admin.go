@@ -235,7 +235,7 @@ func (c *customerAddCmd) Run(env *environment) error {
 		t.add("AppCode", d.Customer.AppCode)
 		t.add("credits", d.Package.Credits)
 		t.add("expires", d.Package.Expires)
-		t.add("token", "is in the mail to "+c.Email+", which the service sends while it runs")
+		t.add("token", "is in the mail to "+c.Email+", which the service sends within 15 s while it runs")
 		return t, nil
 	})
 }
