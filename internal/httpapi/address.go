@@ -16,7 +16,7 @@ func clientAddress(r *http.Request, trusted []netip.Prefix) netip.Addr {
 	if err != nil {
 		return netip.IPv6Unspecified() // not from a socket: all such callers are one
 	}
-	address := peer.Addr().Unmap()
+	address := peer.Addr().Unmap().WithZone("")
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for i := len(hops) - 1; i >= 0 && within(address, trusted); i-- {
 		hop, err := netip.ParseAddr(strings.TrimSpace(hops[i]))

@@ -14,6 +14,7 @@ import (
 	"mime/multipart"
 	"net"
 	"net/http"
+	"net/netip"
 	"path"
 	"runtime"
 	"strconv"
@@ -639,10 +640,29 @@ func TestAddressesAreLoggedAsNetworks(t *testing.T) {
 		"[2001:db8:1:2::7]:4000":   "2001:db8:1::/48",
 		"[::ffff:192.0.2.17]:4000": "192.0.2.0/24",
 		"[fe80::1%eth0]:4000":      "fe80::/48",
-		"@":                        "",
+		"@":                        "::/48", // a socket without addresses
 	} {
-		if got := network(remote); got != want {
+		if got := network(clientAddress(&http.Request{RemoteAddr: remote}, nil)); got != want {
 			t.Errorf("%s: got %q, want %q", remote, got, want)
+		}
+	}
+}
+
+func TestProxiesAreBelievedOnlyWhenTrusted(t *testing.T) {
+	trusted := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
+	for _, c := range []struct{ peer, forwarded, want string }{
+		{"203.0.113.9:1", "198.51.100.1", "203.0.113.9"}, // not a proxy of ours
+		{"10.0.0.1:1", "", "10.0.0.1"},
+		{"10.0.0.1:1", "198.51.100.1", "198.51.100.1"},
+		{"10.0.0.1:1", "192.0.2.1, 198.51.100.1, 10.0.0.2", "198.51.100.1"}, // the first is what the client says
+		{"10.0.0.1:1", "198.51.100.1, nonsense", "10.0.0.1"},
+	} {
+		r := &http.Request{RemoteAddr: c.peer, Header: http.Header{}}
+		if c.forwarded != "" {
+			r.Header.Set("X-Forwarded-For", c.forwarded)
+		}
+		if got := clientAddress(r, trusted).String(); got != c.want {
+			t.Errorf("%s by %q: got %s, want %s", c.peer, c.forwarded, got, c.want)
 		}
 	}
 }

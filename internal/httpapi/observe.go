@@ -63,7 +63,7 @@ func (s *Server) logCall(r *http.Request, c *call, rec *recorder, took time.Dura
 	level := slog.LevelInfo
 	args := []any{
 		"request_id", c.id, "method", r.Method, "route", r.Pattern, "status", rec.status,
-		"bytes_in", r.ContentLength, "bytes_out", rec.bytes, "ms", took.Milliseconds(), "from", network(r.RemoteAddr),
+		"bytes_in", r.ContentLength, "bytes_out", rec.bytes, "ms", took.Milliseconds(), "from", network(clientAddress(r, s.cfg.TrustedProxies)),
 	}
 	if f := c.failure; f != nil {
 		args = append(args, "failure", f.message)
@@ -76,17 +76,12 @@ func (s *Server) logCall(r *http.Request, c *call, rec *recorder, took time.Dura
 }
 
 // network is the part of an address that names no single household: /24 or /48.
-func network(remote string) string {
-	addr, err := netip.ParseAddrPort(remote)
-	if err != nil {
-		return ""
-	}
+func network(a netip.Addr) string {
 	bits := 24
-	ip := addr.Addr().Unmap()
-	if ip.Is6() {
+	if a.Is6() {
 		bits = 48
 	}
-	prefix, err := ip.WithZone("").Prefix(bits)
+	prefix, err := a.Prefix(bits)
 	if err != nil {
 		return ""
 	}
