@@ -48,7 +48,7 @@ const signInCookie = "unink-sign-in"
 func (s *Server) beginSignIn(w http.ResponseWriter, r *http.Request) {
 	url, state, err := s.services.Accounts.BeginSignIn(r.Context())
 	if err != nil {
-		writeWebFailure(w, r, asFailure(accountFailure(err)))
+		_ = s.refuseWith(w, r, accountFailure(err), writeWebFailure)
 		return
 	}
 	http.SetCookie(w, &http.Cookie{
@@ -69,9 +69,7 @@ func (s *Server) completeSignIn(w http.ResponseWriter, r *http.Request) {
 		err = s.welcome(r.Context(), user)
 	}
 	if err != nil {
-		f := asFailure(accountFailure(err))
-		callOf(r).failure = f
-		writeWebFailure(w, r, f)
+		_ = s.refuseWith(w, r, accountFailure(err), writeWebFailure)
 		return
 	}
 	http.SetCookie(w, &http.Cookie{Name: signInCookie, Path: "/api/sign-in", MaxAge: -1, Secure: secure(s.cfg), HttpOnly: true})
