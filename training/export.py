@@ -1,4 +1,4 @@
-"""Exports a checkpoint to ONNX with its manifest and the vectors that prove Go computes the same.
+"""Exports a checkpoint to ONNX, in eight bits, with its manifest and the vectors that prove Go computes the same.
 
     python3 -m training.export CHECKPOINT [--out models] [--crops N]
 
@@ -16,6 +16,9 @@ import numpy as np
 import torch
 
 from . import net as N
+from .data import Shards
+from .quantise import quantise, to_onnx
+from .train import measure
 
 
 def load(path):
@@ -26,13 +29,15 @@ def load(path):
     return model.eval(), state
 
 
-def to_onnx(model, path):
-    dynamic = {"image": {2: "height", 3: "width"}, "logits": {2: "height", 3: "width"}}
-    torch.onnx.export(
-        model, torch.rand(1, 3, 256, 256), str(path), opset_version=17,
-        input_names=["image"], output_names=["logits"], dynamic_axes=dynamic,
-        **({"dynamo": False} if torch.__version__ >= "2" else {}),
-    )
+def calibration(shards, batches=24, size=4):
+    """Batches of training samples, for the ranges of the activations."""
+    step = max(1, len(shards) // (batches * size))
+    crops = [as_input(shards.crop(i * step)[0]) for i in range(min(batches * size, len(shards)))]
+    return [torch.cat(crops[i:i + size]) for i in range(0, len(crops), size)]
+
+
+def as_input(rgb):
+    return torch.from_numpy(rgb.astype(np.float32) / 255).permute(2, 0, 1)[None]
 
 
 def write_parity(model, crops, out):
@@ -42,7 +47,7 @@ def write_parity(model, crops, out):
     for i, rgb in enumerate(crops):
         cv2.imwrite(str(out / f"{i:02d}.png"), rgb[..., ::-1])
         with torch.no_grad():
-            logits = model(torch.from_numpy(rgb.astype(np.float32) / 255).permute(2, 0, 1)[None])
+            logits = model(as_input(rgb))
         logits[0].numpy().astype("<f4").tofile(out / f"{i:02d}.bin")
 
 
@@ -53,16 +58,16 @@ def main():
     p.add_argument("--crops", default=2, type=int)
     a = p.parse_args()
     model, state = load(a.checkpoint)
+    parameters = N.parameters(model)
+    model = quantise(model, calibration(Shards("train")))
     path = a.out / "segment.onnx"
     to_onnx(model, path)
-    from .data import Shards
-
     val = Shards("val")
     write_parity(model, [val.crop(i)[0][:128, :160] for i in range(a.crops)], a.out / "parity")
     manifest = {
         "name": "segment", "version": state["version"], "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
         "em": N.EM, "classes": N.CLASSES, "input": "image", "output": "logits", "multiple": N.MULTIPLE,
-        "parameters": N.parameters(model), "metrics": state["metrics"],
+        "parameters": parameters, "metrics": measure(model, val, half=False),
     }
     (a.out / "segment.json").write_text(json.dumps(manifest, indent=1) + "\n")
     print(json.dumps(manifest, indent=1))

@@ -30,12 +30,14 @@ def conv(cin, cout, stride=1, dilation=1):
 
 
 class Residual(nn.Module):
-    """x + f(x), f being two 3x3 convolutions (He et al., 2016)."""
+    """x + f(x), f being two 3x3 convolutions (He et al., 2016). f starts at zero (Goyal et al., 2017), so a block put into
+    a trained network changes nothing at first."""
 
     def __init__(self, c, dilation=1):
         super().__init__()
         self.first = conv(c, c, dilation=dilation)
         self.second = nn.Sequential(nn.Conv2d(c, c, 3, 1, 1, bias=False), nn.BatchNorm2d(c))
+        nn.init.zeros_(self.second[1].weight)
 
     def forward(self, x):
         return F.relu(x + self.second(self.first(x)))
@@ -59,9 +61,10 @@ class Segmenter(nn.Module):
         self.stem = nn.Sequential(nn.Conv2d(3, w[0], 6, 2, 2, bias=False), nn.BatchNorm2d(w[0]), nn.ReLU(inplace=True))
         self.enter = Residual(w[0])
         self.down = nn.ModuleList(conv(a, b, stride=2) for a, b in zip(w, w[1:]))
-        depth = [1, 2, 2, 0]
+        depth = [1, 2, 3, 0]
         self.encode = nn.ModuleList(nn.Sequential(*[Residual(c) for _ in range(n)]) for c, n in zip(w[1:], depth))
-        self.bottom = nn.Sequential(*[Residual(w[-1], d) for d in (1, 2, 4)], Context(w[-1]), Residual(w[-1]))
+        self.bottom = nn.Sequential(*[Residual(w[-1], d) for d in (1, 2, 4)], Context(w[-1]),
+                                    *[Residual(w[-1], d) for d in (1, 2, 1)])
         self.reduce = nn.ModuleList(nn.Conv2d(b, a, 1, bias=False) for a, b in zip(w, w[1:]))
         self.decode = nn.ModuleList(Residual(c) for c in w[:-1])
         self.head = nn.Conv2d(w[0], 4 * len(CLASSES), 3, 1, 1)

@@ -225,3 +225,10 @@ def make_pen(rng, kind=None):
     if kind not in ("highlighter", "stylus") and rng.random() < 0.2:  # faint: an old pen, a light copy
         pen = replace(pen, density=pen.density * u(.45, .75))
     return pen
+
+
+def like_print(rng):
+    """A pen whose ink cannot be told from black print by its colour or texture: on a tablet, a copy, a clean scan."""
+    kind = pick(rng, ["gel", "fineliner", "stylus", "stylus", "felt"])
+    return replace(make_pen(rng, kind), kind=kind, colour=(rng.uniform(0, 50),) * 3, width=rng.uniform(.08, .24), sway=rng.uniform(0, .08), density=1, pressure=0,
+                   grain=0, mottle=0, feather=rng.uniform(0, .5))

@@ -5,6 +5,7 @@ is too faint to be seen. Ink is held as transmittance (255 lets the paper throug
 """
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import cv2
@@ -13,10 +14,14 @@ import numpy as np
 from . import capture, net
 from .ink import KINDS, Inks
 from .paths import data_root
+from .pens import ink_colour, like_print
+from .typed import Typist
 
 SIZE = 448
 LAYOUT_SHARE = 0.55  # of samples that show our own layouts; the others show documents
 WRITTEN_SHARE = 0.87  # of samples; on the others there is print alone
+TYPED_SHARE = 0.14  # of samples where some blanks are filled in type
+LIKE_PRINT_SHARE = 0.24  # of writers whose ink looks like the print: only its shape tells
 ANSWERED = {"line", "blank", "box", "cell", "comb", "check", "bubble", "option", "sign"}  # slots that ask for an answer
 ASKED_WEIGHT = 2.5  # how much likelier a layout family is that asks for answers
 CONFUSED = {"sudoku", "crossword", "comb_form", "answer_sheet", "form", "table_form", "game_board", "true_false", "calendar",
@@ -87,6 +92,8 @@ class Composer:
         side = self.size + 2 * MARGIN
         canvas, slots = crop(rng, page, em, side)
         ink = np.full_like(canvas, 255)
+        if slots and rng.random() < TYPED_SHARE:
+            slots = typed(self.split, rng, canvas, slots, em)
         if rng.random() < WRITTEN_SHARE:
             Writer(self.inks, rng, em, canvas, ink, slots).write()
         canvas = capture.fade(rng, canvas)
@@ -109,6 +116,17 @@ class Composer:
         rng.bit_generator.state = state
         clean = capture.capture(rng, canvas, None)
         return image, clean, forget_invisible(image, labels(canvas, ink)), rules(canvas)
+
+
+def typed(split, rng, canvas, slots, em):
+    """Fills some slots in type and returns those left to write in."""
+    typist, share, free = Typist(split, rng), rng.uniform(0.2, 1), []
+    for slot in slots:
+        if slot["kind"] in ("line", "blank", "box", "cell", "comb") and rng.random() < share:
+            typist.fill(canvas, slot, em)
+        else:
+            free.append(slot)
+    return free
 
 
 def written(canvas, ink):
@@ -201,6 +219,8 @@ class Writer:
         self.inks, self.rng, self.em, self.canvas, self.ink, self.slots = inks, rng, em, canvas, ink, slots
         self.side = canvas.shape[0]
         self.hand, self.pen = inks.hand(rng), inks.pen(rng)
+        if rng.random() < LIKE_PRINT_SHARE:
+            self.pen = like_print(rng)
         self.body = em * float(np.clip(rng.lognormal(-0.45, 0.38), 0.3, 2.2))
         self.capitals = rng.random() < 0.2  # fills forms in block letters
         dark = contrast_of(canvas, 25) > 28
@@ -209,14 +229,14 @@ class Writer:
     def write(self):
         rng = self.rng
         eagerness = rng.uniform(0.15, 1)
-        reader = rng.random() < 0.12  # marks words rather than answers
+        reader = rng.random() < 0.18  # marks words rather than answers
         for slot in self.slots:
             odds = {"word": 0.6 if reader else 0.07, "margin": 0.3, "option": 0.35, "bubble": 0.45}.get(slot["kind"], 1)
             if rng.random() < eagerness * odds:
                 self.fill(slot)
         for _ in range(int(rng.choice([0, 1, 2, 4, 8], p=[0.15, 0.22, 0.28, 0.22, 0.13]))):
             self.note()
-        if rng.random() < 0.3:
+        if rng.random() < 0.36:
             self.hand, self.pen = self.inks.hand(rng), self.inks.pen(rng)
             for _ in range(int(rng.integers(1, 5))):
                 self.teacher()
@@ -412,6 +432,8 @@ class Writer:
         rng = self.rng
         if rng.random() < 0.6:
             self.pen = self.inks.pen(rng)
+        if rng.random() < 0.4:
+            self.pen = replace(self.pen, colour=ink_colour(rng, "red"))
         if rng.random() < 0.5:
             k = str(rng.choice(["tick", "cross", "circle", "score", "question", "underline", "wavy", "star", "strike"],
                                p=[0.3, 0.15, 0.14, 0.16, 0.05, 0.08, 0.05, 0.03, 0.04]))

@@ -58,7 +58,7 @@ def batch_of(rng, shards, n, size):
 
 
 @torch.no_grad()
-def measure(model, shards, count=160, size=416, device="cpu"):
+def measure(model, shards, count=160, size=416, device="cpu", half=True):
     """Figures on validation samples: IoU, handwriting missed, print taken for handwriting (shares of pixels)."""
     model.eval()
     confusion = np.zeros((4, 4))
@@ -66,7 +66,7 @@ def measure(model, shards, count=160, size=416, device="cpu"):
         pairs = [shards.crop(j) for j in range(i, min(i + 4, len(shards)))]
         x = torch.from_numpy(np.stack([a[:size, :size] for a, _ in pairs]).astype(np.float32) / 255).permute(0, 3, 1, 2)
         y = np.stack([b[:size, :size] for _, b in pairs])
-        with torch.autocast(device, torch.bfloat16):
+        with torch.autocast(device, torch.bfloat16, enabled=half):
             guess = model(x.to(device).contiguous(memory_format=torch.channels_last)).argmax(1).cpu().numpy()
         known = y != N.IGNORE
         confusion += np.bincount(4 * y[known].astype(int) + guess[known], minlength=16).reshape(4, 4)
@@ -105,7 +105,9 @@ def run(rank, world, a):
     model = N.Segmenter().to(a.device, memory_format=torch.channels_last)
     state = torch.load(a.init, map_location="cpu") if a.init else None
     if state:
-        model.load_state_dict(state["ema"])
+        new = model.load_state_dict(state["ema"], strict=False).missing_keys
+        if rank == 0 and new:
+            print(f"not in {a.init}, so untrained: {', '.join(new)}", flush=True)
     ema = {k: v.detach().clone().float() for k, v in model.state_dict().items()}
     optimizer = torch.optim.AdamW(model.parameters(), a.rate, weight_decay=0.01)
     rng = np.random.default_rng([a.seed, rank, state["step"] if state else 0])

@@ -34,9 +34,10 @@ func open(t testing.TB) *ONNX {
 	return o
 }
 
-// The network gives the same logits here as it gave in PyTorch when it was exported.
+// The network gives the same answer here as it gave in PyTorch when it was exported. Its numbers are rounded to eight
+// bits; the two round a few of them to different sides, so logits differ a little and a pixel on the brink may too.
 func TestParity(t *testing.T) {
-	const tolerance = 2e-3
+	const meanTolerance, agreement = 0.1, 0.998
 	data, m, err := models.Segment()
 	if err != nil {
 		t.Fatal(err)
@@ -69,15 +70,33 @@ func TestParity(t *testing.T) {
 		if len(got) != len(want) {
 			t.Fatalf("%s: %d logits, want %d", path, len(got), len(want))
 		}
-		worst := 0.0
+		mean, same := 0.0, 0
 		for i := range got {
-			worst = max(worst, math.Abs(float64(got[i]-want[i])))
+			mean += math.Abs(float64(got[i]-want[i])) / float64(len(got))
 		}
-		t.Logf("%s: largest difference %.2g", filepath.Base(path), worst)
-		if worst > tolerance {
-			t.Errorf("%s: logits differ by up to %g, at most %g is allowed", path, worst, tolerance)
+		for i := range w * h {
+			if class(got, i) == class(want, i) {
+				same++
+			}
+		}
+		share := float64(same) / float64(w*h)
+		t.Logf("%s: logits differ by %.3f in the mean, %.2f %% of the pixels have the same class", filepath.Base(path), mean, 100*share)
+		if mean > meanTolerance || share < agreement {
+			t.Errorf("%s: logits differ by %g in the mean (at most %g), %g of the pixels have the same class (at least %g)",
+				path, mean, meanTolerance, share, agreement)
 		}
 	}
+}
+
+// class is the likeliest class of a pixel.
+func class(logits []float32, i int) (best int) {
+	plane := len(logits) / Classes
+	for c := range Classes {
+		if logits[c*plane+i] > logits[best*plane+i] {
+			best = c
+		}
+	}
+	return best
 }
 
 func readCrop(t *testing.T, path string) (planes []float32, w, h int) {
