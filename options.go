@@ -103,6 +103,8 @@ const (
 	BMP  = Format(imagefile.BMP)
 	TIFF = Format(imagefile.TIFF)
 	GIF  = Format(imagefile.GIF)
+	HEIC = Format(imagefile.HEIC)
+	AVIF = Format(imagefile.AVIF)
 )
 
 // ParseFormat reads an output format: "png", "jpeg" or "jpg", "webp", "auto", in any case.
@@ -131,14 +133,14 @@ func (f Format) Ext() string { return imagefile.Format(f).Ext() }
 func (f Format) MediaType() string { return imagefile.Format(f).MediaType() }
 
 // Options say what one call of [Cleaner.Clean] does. The zero value removes all inks, gives
-// the scan finish, corrects orientation and distortion, and lets the format follow the input.
+// the scan finish, which corrects orientation and distortion, and lets the format follow the input.
 type Options struct {
 	Finish          Finish
 	Remove          Ink    // which inks to remove; zero is all
 	Format          Format // of the result; Auto follows the input
 	Layers          bool   // also return Result.Handwriting and Result.Mask
-	KeepOrientation bool   // leave the page turned as it is; its EXIF orientation is always applied
-	KeepDistortion  bool   // leave perspective and curl as they are
+	KeepOrientation bool   // leave the page turned as it is, as the Colour finish always does; its EXIF orientation is always applied
+	KeepDistortion  bool   // leave skew and perspective as they are, as the Colour finish always does
 }
 
 func (o Options) validate() error {

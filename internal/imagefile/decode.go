@@ -21,12 +21,15 @@ func Decode(data []byte, l Limits) (p *Picture, err error) {
 	if err != nil {
 		return nil, err
 	}
+	data = firstPage(h.Format, data)
 	m, err := decodePixels(h.Format, data)
 	if err != nil {
 		return nil, broken(h.Format, err)
 	}
-	w, ht := h.Width, h.Height
-	if h.turned() {
+	w, ht, orientation := h.Width, h.Height, h.Orientation
+	if h.Format == HEIC {
+		orientation = 1
+	} else if h.turned() {
 		w, ht = ht, w
 	}
 	if b := m.Bounds(); h.Format != GIF && (b.Dx() != w || b.Dy() != ht) {
@@ -35,7 +38,7 @@ func Decode(data []byte, l Limits) (p *Picture, err error) {
 	return &Picture{
 		Header: h,
 		Meta:   readMeta(h.Format, data),
-		Pixels: upright(onWhite(m, image.Rect(0, 0, w, ht)), h.Orientation),
+		Pixels: upright(onWhite(m, image.Rect(0, 0, w, ht)), orientation),
 	}, nil
 }
 

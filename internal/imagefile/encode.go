@@ -28,10 +28,11 @@ func Choose(asked, input Format, m *image.RGBA) Format {
 }
 
 // Encode writes an opaque picture with its metadata. Grey pictures are written as grey and black
-// and white ones as bilevel where the format can. WebP is lossless and carries no resolution.
+// and white ones as bilevel where the format can. WebP is lossless and carries no resolution. A
+// profile is kept where the file may have it: of RGB with colours, of grey with greys.
 func Encode(m *image.RGBA, f Format, meta Meta) ([]byte, error) {
 	l := look(m)
-	if l.grey { // an RGB profile does not describe grey pixels
+	if isGreyProfile(meta.ICC) != l.grey || l.grey && (f == WebP || f == PNG && l.bilevel) {
 		meta.ICC = nil
 	}
 	var b bytes.Buffer

@@ -17,7 +17,7 @@ import (
 type Header struct {
 	Format        Format
 	Width, Height int // pixels, once upright
-	Orientation   int // EXIF, 1 to 8
+	Orientation   int // 1 to 8, numbered as in EXIF: what turned the stored picture upright
 }
 
 // turned says that upright width and height are the stored ones swapped.
@@ -40,13 +40,14 @@ func Sniff(data []byte) (Format, error) {
 		return GIF, nil
 	case has(0, "II*\x00"), has(0, "MM\x00*"):
 		return TIFF, nil
+	case has(0, "II+\x00"), has(0, "MM\x00+"):
+		return Auto, fmt.Errorf("%w: this is a BigTIFF; save it as an ordinary TIFF", ErrFormat)
 	case has(0, "BM"):
 		return BMP, nil
-	case has(4, "ftypavif"), has(4, "ftypavis"):
-		return Auto, fmt.Errorf("%w: AVIF is not yet supported", ErrFormat)
-	case has(4, "ftypheic"), has(4, "ftypheix"), has(4, "ftyphevc"), has(4, "ftypheim"), has(4, "ftypheis"),
-		has(4, "ftypmif1"), has(4, "ftypmsf1"):
-		return Auto, fmt.Errorf("%w: HEIC is not yet supported", ErrFormat)
+	case brandOf(data) != Auto:
+		return brandOf(data), nil
+	case has(4, "ftyp"):
+		return Auto, fmt.Errorf("%w: this is a film or a kind of HEIF other than HEIC and AVIF", ErrFormat)
 	case has(0, "%PDF-"):
 		return Auto, fmt.Errorf("%w: this is a PDF, not a picture", ErrFormat)
 	case len(data) == 0:
@@ -65,18 +66,37 @@ func Inspect(data []byte, l Limits) (h Header, err error) {
 	if err != nil {
 		return Header{}, err
 	}
-	cfg, err := decodeConfig(f, data)
+	h, err = readHeader(f, firstPage(f, data), l)
 	if err != nil {
-		return Header{}, broken(f, err)
-	}
-	if err := l.CheckSize(cfg.Width, cfg.Height); err != nil {
 		return Header{}, err
 	}
-	h = Header{Format: f, Width: cfg.Width, Height: cfg.Height, Orientation: readExif(f, data).orientation}
 	if h.turned() {
 		h.Width, h.Height = h.Height, h.Width
 	}
 	return h, nil
+}
+
+// readHeader is the header with the size as stored.
+func readHeader(f Format, data []byte, l Limits) (Header, error) {
+	if f == HEIC || f == AVIF {
+		s, err := parseStill(data)
+		if err != nil {
+			return Header{}, broken(f, err)
+		}
+		if f == HEIC && s.alpha { // its decoder would show what lies under it
+			return Header{}, broken(f, errTransparent)
+		}
+		if err := l.CheckSize(s.stored.X, s.stored.Y); err != nil { // the crop comes after decoding
+			return Header{}, err
+		}
+		size := s.crop.Size()
+		return Header{f, size.X, size.Y, s.orientation}, l.CheckSize(size.X, size.Y)
+	}
+	cfg, err := decodeConfig(f, data)
+	if err != nil {
+		return Header{}, broken(f, err)
+	}
+	return Header{f, cfg.Width, cfg.Height, readExif(f, data).orientation}, l.CheckSize(cfg.Width, cfg.Height)
 }
 
 func decodeConfig(f Format, data []byte) (image.Config, error) {
@@ -91,12 +111,13 @@ func decodeConfig(f Format, data []byte) (image.Config, error) {
 	case BMP:
 		return bmp.DecodeConfig(r)
 	case TIFF:
-		return tiff.DecodeConfig(r)
+		return tiffConfig(data)
 	default:
 		return gif.DecodeConfig(r)
 	}
 }
 
+// decodePixels decodes the (first) picture. Only HEIC comes out cropped and upright.
 func decodePixels(f Format, data []byte) (image.Image, error) {
 	r := bytes.NewReader(data)
 	switch f {
@@ -114,6 +135,10 @@ func decodePixels(f Format, data []byte) (image.Image, error) {
 		return bmp.Decode(r)
 	case TIFF:
 		return tiff.Decode(r)
+	case HEIC:
+		return decodeHEIC(data)
+	case AVIF:
+		return decodeAVIF(data)
 	default:
 		return gif.Decode(r)
 	}

@@ -30,6 +30,8 @@ const (
 	BMP
 	TIFF
 	GIF
+	HEIC
+	AVIF
 )
 
 type formatInfo struct{ name, ext, mediaType string }
@@ -42,6 +44,8 @@ var formats = [...]formatInfo{
 	BMP:  {"bmp", ".bmp", "image/bmp"},
 	TIFF: {"tiff", ".tiff", "image/tiff"},
 	GIF:  {"gif", ".gif", "image/gif"},
+	HEIC: {"heic", ".heic", "image/heic"},
+	AVIF: {"avif", ".avif", "image/avif"},
 }
 
 func (f Format) info() formatInfo {

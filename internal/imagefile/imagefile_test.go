@@ -191,8 +191,8 @@ func TestRefusals(t *testing.T) {
 		"empty":          {nil, ErrFormat},
 		"text":           {[]byte("hello, this is not a picture"), ErrFormat},
 		"pdf":            {[]byte("%PDF-1.7 ..."), ErrFormat},
-		"heic":           {[]byte("\x00\x00\x00\x18ftypheic\x00\x00\x00\x00"), ErrFormat},
-		"avif":           {[]byte("\x00\x00\x00\x18ftypavif\x00\x00\x00\x00"), ErrFormat},
+		"film":           {[]byte("\x00\x00\x00\x14ftypisom\x00\x00\x00\x00mp42"), ErrFormat},
+		"only a type":    {[]byte("\x00\x00\x00\x14ftypheic\x00\x00\x00\x00mif1"), ErrBroken},
 		"only a magic":   {[]byte("\x89PNG\r\n\x1a\n"), ErrBroken},
 		"truncated png":  {half(encodeAs(t, PNG, page)), ErrBroken},
 		"truncated jpeg": {half(encodeAs(t, JPEG, page)), ErrBroken},
@@ -365,6 +365,14 @@ func FuzzDecode(f *testing.F) {
 			f.Fatal(err)
 		}
 		f.Add(data)
+	}
+	for _, name := range []string{"plain.heic", "odd.heic", "plain.avif", "deep.avif", "pages.tif", "tiles.tif"} {
+		f.Add(fixture(f, name))
+	}
+	for _, compile := range []func() (decoder, error){heifDecoder, avifDecoder} { // fuzzing allows ten seconds an input
+		if _, err := compile(); err != nil {
+			f.Fatal(err)
+		}
 	}
 	limits := Limits{MaxBytes: 1 << 20, MaxPixels: 1 << 20, MaxSide: 4000, MinSide: 1}
 	f.Fuzz(func(t *testing.T, data []byte) {

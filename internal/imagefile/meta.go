@@ -23,14 +23,21 @@ const maxProfile = 4 << 20
 // Meta is what of a file's metadata is kept.
 type Meta struct {
 	DPI [2]float64 // horizontal and vertical, dots per inch; zero when not stated
-	ICC []byte     // colour profile; nil when sRGB or not stated
+	ICC []byte     // colour profile, of RGB or grey; nil when sRGB or not stated
 }
+
+// unsupportedError names what of a picture is not supported.
+type unsupportedError string
+
+func (e unsupportedError) Error() string { return string(e) }
 
 func isUnsupported(err error) bool {
 	var j jpeg.UnsupportedError
 	var p png.UnsupportedError
 	var t tiff.UnsupportedError
-	return errors.As(err, &j) || errors.As(err, &p) || errors.As(err, &t) || errors.Is(err, bmp.ErrUnsupported)
+	var u unsupportedError
+	return errors.As(err, &j) || errors.As(err, &p) || errors.As(err, &t) ||
+		errors.Is(err, bmp.ErrUnsupported) || errors.As(err, &u)
 }
 
 // readMeta collects resolution and profile. Damaged metadata is dropped, never an error: the
@@ -46,8 +53,14 @@ func readMeta(f Format, data []byte) Meta {
 		webpMeta(data, &m)
 	case BMP:
 		bmpMeta(data, &m)
+	case TIFF:
+		tiffMeta(data, &m)
+	case HEIC, AVIF:
+		if s, err := parseStill(data); err == nil {
+			m.ICC = s.icc
+		}
 	}
-	if isSRGB(m.ICC) {
+	if !keepProfile(m.ICC) {
 		m.ICC = nil
 	}
 	for _, d := range m.DPI {
@@ -68,6 +81,7 @@ func readExif(f Format, data []byte) exif {
 	e := exif{orientation: 1}
 	format, ok := map[Format]imagemeta.ImageFormat{
 		JPEG: imagemeta.JPEG, PNG: imagemeta.PNG, WebP: imagemeta.WebP, TIFF: imagemeta.TIFF,
+		HEIC: imagemeta.HEIF, AVIF: imagemeta.AVIF,
 	}[f]
 	if !ok {
 		return e
@@ -203,14 +217,17 @@ func bmpMeta(data []byte, m *Meta) {
 	}
 }
 
-// isSRGB says that a profile is sRGB by its description, or is no RGB profile at all: pixels
-// are RGB once decoded, so a CMYK or grey profile no longer tells the truth.
-func isSRGB(icc []byte) bool {
-	if len(icc) < 132 || string(icc[16:20]) != "RGB " || string(icc[36:40]) != "acsp" {
-		return true
+// keepProfile says that a profile has something to say of the decoded pixels: it is of RGB or
+// grey, and not sRGB by its description. The pixels are RGB once decoded, so a CMYK profile no
+// longer tells the truth.
+func keepProfile(icc []byte) bool {
+	if len(icc) < 132 || string(icc[36:40]) != "acsp" {
+		return false
 	}
-	return strings.Contains(profileName(icc), "sRGB")
+	return isGreyProfile(icc) || string(icc[16:20]) == "RGB " && !strings.Contains(profileName(icc), "sRGB")
 }
+
+func isGreyProfile(icc []byte) bool { return len(icc) >= 20 && string(icc[16:20]) == "GRAY" }
 
 // profileName reads the description tag, which is ASCII ("desc") or UTF-16 ("mluc").
 func profileName(icc []byte) string {
@@ -249,30 +266,31 @@ func jpegSegments(m Meta) []byte {
 	return b.Bytes()
 }
 
+func pngChunk(b *bytes.Buffer, kind string, body []byte) {
+	head := binary.BigEndian.AppendUint32(nil, uint32(len(body)))
+	b.Write(append(head, kind...))
+	b.Write(body)
+	sum := crc32.Update(crc32.ChecksumIEEE([]byte(kind)), crc32.IEEETable, body)
+	b.Write(binary.BigEndian.AppendUint32(nil, sum))
+}
+
 // pngMetaChunks are the chunks that carry the metadata, to stand after a PNG's IHDR.
 func pngMetaChunks(m Meta) []byte {
 	var b bytes.Buffer
-	chunk := func(kind string, body []byte) {
-		head := binary.BigEndian.AppendUint32(nil, uint32(len(body)))
-		b.Write(append(head, kind...))
-		b.Write(body)
-		sum := crc32.Update(crc32.ChecksumIEEE([]byte(kind)), crc32.IEEETable, body)
-		b.Write(binary.BigEndian.AppendUint32(nil, sum))
-	}
 	if m.ICC != nil {
 		var z bytes.Buffer
 		z.WriteString("ICC profile\x00\x00")
 		w := zlib.NewWriter(&z)
 		_, _ = w.Write(m.ICC)
 		_ = w.Close()
-		chunk("iCCP", z.Bytes())
+		pngChunk(&b, "iCCP", z.Bytes())
 	}
 	if m.DPI[0] > 0 {
 		var body []byte
 		for _, d := range m.DPI {
 			body = binary.BigEndian.AppendUint32(body, uint32(math.Round(d/0.0254)))
 		}
-		chunk("pHYs", append(body, 1))
+		pngChunk(&b, "pHYs", append(body, 1))
 	}
 	return b.Bytes()
 }
