@@ -9,7 +9,7 @@ RACE := ./internal/gate ./internal/httpapi ./internal/cli ./internal/limit ./int
 FUZZTIME ?= 10s
 LINT := go tool -modfile=tools.mod golangci-lint
 
-.PHONY: deps build run services test race lint bench bench-quality bench-real train fuzz
+.PHONY: deps build run services test race lint bench bench-quality bench-finish bench-real train fuzz
 
 # ONNX Runtime for this platform, verified by checksum, kept in the tree.
 deps:
@@ -34,13 +34,16 @@ race: deps services
 lint: deps
 	$(LINT) run
 
-# The figures of docs/benchmarks.md: speed and memory; synthetic pages; real pages, with DIR=path.
+# The figures of docs/benchmarks.md: speed and memory; synthetic pages; the scan finish; real pages, with DIR=path.
 bench: deps
 	go run ./bench/speed
 	go test -run '^$$' -bench Overhead ./internal/httpapi
 
 bench-quality: deps
 	go run ./bench/quality
+
+bench-finish: deps
+	go run ./bench/finish
 
 bench-real: deps
 	@test -n '$(DIR)' || { echo 'usage: make bench-real DIR=path, a folder with pages/ and ann/'; exit 2; }

@@ -15,6 +15,7 @@ package unink
 
 import (
 	"context"
+	"errors"
 	"image"
 	"time"
 
@@ -43,50 +44,67 @@ type Config struct {
 type Cleaner struct {
 	limits Limits
 	engine restore.Engine
-	nn     *nn.ONNX
+	nets   []*nn.ONNX // the segmenter, the orienter
 	about  Description
 }
 
-// New loads the network. The error is an *[Error], of code [ErrDevice] when the library or
+// New loads the networks. The error is an *[Error], of code [ErrDevice] when the library or
 // the device is not usable.
 func New(cfg Config) (*Cleaner, error) {
 	if cfg.Threads < 0 {
 		return nil, &Error{Code: ErrOption, Op: "open", Message: "threads must not be negative", Hint: "use 0 for all CPUs"}
 	}
-	onnx, manifest, err := models.Segment()
+	segmenter, manifest, err := open(cfg, models.Segment, nn.Segmenting())
 	if err != nil {
 		return nil, wrap("open", err)
 	}
-	runner, err := nn.Open(nn.Config{
-		Model: onnx, Input: manifest.Input, Output: manifest.Output,
-		Threads: cfg.Threads, Device: cfg.Device, Library: cfg.Library,
-	})
+	orienter, _, err := open(cfg, models.Orient, nn.Orienting())
 	if err != nil {
-		return nil, wrap("open", err)
+		return nil, wrap("open", errors.Join(err, segmenter.Close()))
 	}
 	return &Cleaner{
 		limits: cfg.Limits,
-		nn:     runner,
-		engine: restore.Engine{Runner: runner, Em: manifest.Em, Threads: runner.Threads()},
+		nets:   []*nn.ONNX{segmenter, orienter},
+		engine: restore.Engine{Segmenter: segmenter, Orienter: orienter, Em: manifest.Em, Threads: segmenter.Threads()},
 		about: Description{
 			Library:      "ONNX Runtime " + nn.LibraryVersion(),
 			Model:        manifest.Name,
 			ModelVersion: manifest.Version,
 			ModelSHA256:  manifest.SHA256,
-			Device:       runner.Device(),
-			Threads:      runner.Threads(),
+			Device:       segmenter.Device(),
+			Threads:      segmenter.Threads(),
 		},
 	}, nil
 }
 
-// Close waits for the pages being worked on and frees the network. No call may follow.
-func (c *Cleaner) Close() error { return wrap("close", c.nn.Close()) }
+func open(cfg Config, read func() ([]byte, models.Manifest, error), jobs []nn.Job) (*nn.ONNX, models.Manifest, error) {
+	onnx, manifest, err := read()
+	if err != nil {
+		return nil, manifest, err
+	}
+	runner, err := nn.Open(nn.Config{
+		Model: onnx, Input: manifest.Input, Output: manifest.Output, Jobs: jobs,
+		Threads: cfg.Threads, Device: cfg.Device, Library: cfg.Library,
+	})
+	return runner, manifest, err
+}
+
+// Close waits for the pages being worked on and frees the networks. No call may follow.
+func (c *Cleaner) Close() error {
+	var errs []error
+	for _, n := range c.nets {
+		errs = append(errs, n.Close())
+	}
+	return wrap("close", errors.Join(errs...))
+}
 
 // Result is a cleaned page, encoded.
 type Result struct {
 	Data          []byte
 	Format        Format
 	Width, Height int     // pixels
+	Turned        int     // degrees clockwise that the page was turned to stand upright: 0, 90, 180 or 270
+	Flattened     bool    // perspective or skew was undone
 	Removed       float64 // share of the page's pixels that were removed, 0 to 1
 	Handwriting   []byte  // with Options.Layers: transparent PNG of what was removed
 	Mask          []byte  // with Options.Layers: 8-bit grey PNG, 255 where something was removed
@@ -95,7 +113,7 @@ type Result struct {
 
 // Timings are the wall times of the stages.
 type Timings struct {
-	Decode, Segment, Erase, Finish, Encode, Total time.Duration
+	Decode, Orient, Flatten, Segment, Erase, Finish, Encode, Total time.Duration
 }
 
 // Clean removes the handwriting from an encoded picture.
@@ -132,7 +150,7 @@ func (c *Cleaner) Clean(ctx context.Context, data []byte, o Options) (*Result, e
 
 func encode(p *Page, f imagefile.Format, meta imagefile.Meta) (r *Result, err error) {
 	size := p.Image.Rect.Size()
-	r = &Result{Format: Format(f), Width: size.X, Height: size.Y, Removed: p.Removed}
+	r = &Result{Format: Format(f), Width: size.X, Height: size.Y, Turned: p.Turned, Flattened: p.Flattened, Removed: p.Removed}
 	if r.Data, err = imagefile.Encode(p.Image, f, meta); err != nil || p.Mask == nil {
 		return r, err
 	}
@@ -146,6 +164,8 @@ func encode(p *Page, f imagefile.Format, meta imagefile.Meta) (r *Result, err er
 // Page is a cleaned page as pixels.
 type Page struct {
 	Image       *image.RGBA  // opaque
+	Turned      int          // degrees clockwise that the page was turned to stand upright: 0, 90, 180 or 270
+	Flattened   bool         // perspective or skew was undone
 	Removed     float64      // share of the page's pixels that were removed, 0 to 1
 	Handwriting *image.NRGBA // with Options.Layers: what was removed, transparent elsewhere
 	Mask        *image.Gray  // with Options.Layers: 255 where something was removed
@@ -174,8 +194,8 @@ func (c *Cleaner) clean(ctx context.Context, src *image.RGBA, o Options) (*Page,
 		return nil, wrap("clean", err)
 	}
 	return &Page{
-		Image: p.Image, Removed: p.Removed, Handwriting: p.Handwriting, Mask: p.Mask,
-		Timings: Timings{Segment: p.Segment, Erase: p.Erase, Finish: p.Finish, Total: time.Since(start)},
+		Image: p.Image, Turned: p.Turned, Flattened: p.Flattened, Removed: p.Removed, Handwriting: p.Handwriting, Mask: p.Mask,
+		Timings: Timings{Orient: p.Orient, Flatten: p.Flatten, Segment: p.Segment, Erase: p.Erase, Finish: p.Finish, Total: time.Since(start)},
 	}, nil
 }
 
@@ -200,7 +220,7 @@ func Inspect(data []byte, l Limits) (Info, error) {
 func (c *Cleaner) Probe(ctx context.Context) error {
 	shape := nn.Portrait
 	in, out := make([]float32, 3*shape.Pixels()), make([]float32, nn.Classes*shape.Pixels())
-	return wrap("probe", c.nn.Run(ctx, shape, in, out))
+	return wrap("probe", c.engine.Segmenter.Run(ctx, shape, in, out))
 }
 
 // Description says what a Cleaner is made of.

@@ -6,13 +6,16 @@ import (
 	"errors"
 	"image"
 	"image/color"
+	"image/draw"
 	"image/jpeg"
 	"image/png"
 	"math"
+	"os"
 	"sync"
 	"testing"
 
 	"unink"
+	"unink/internal/raster"
 )
 
 // page is a small sheet: black bars of print and a blue scrawl.
@@ -218,5 +221,38 @@ func TestDescribe(t *testing.T) {
 	d := newCleaner(t, unink.Limits{}).Describe()
 	if d.Library == "" || d.Model == "" || d.ModelVersion == "" || len(d.ModelSHA256) != 64 || d.Device != "cpu" || d.Threads < 1 {
 		t.Errorf("%+v", d)
+	}
+}
+
+// A page that lies on its side or head comes back upright, unless it is to stay as it lies.
+func TestTurnsPagesUpright(t *testing.T) {
+	c := newCleaner(t, unink.Limits{})
+	data, err := os.ReadFile("docs/before.jpg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := jpeg.Decode(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := image.NewRGBA(m.Bounds())
+	draw.Draw(page, page.Rect, m, image.Point{}, draw.Src)
+	size := page.Rect.Size()
+	for quarters := range 4 {
+		turned := raster.Turn(page, quarters)
+		got, err := c.CleanImage(context.Background(), turned, unink.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := (360 - 90*quarters) % 360; got.Turned != want || got.Image.Rect.Size() != size {
+			t.Errorf("turned by %d°: turned back by %d° to %v, want %d° and %v", 90*quarters, got.Turned, got.Image.Rect.Size(), want, size)
+		}
+		got, err = c.CleanImage(context.Background(), turned, unink.Options{KeepOrientation: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Turned != 0 || got.Image.Rect != turned.Rect {
+			t.Errorf("turned by %d° and to be kept: turned by %d°, %v", 90*quarters, got.Turned, got.Image.Rect)
+		}
 	}
 }

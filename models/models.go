@@ -3,41 +3,48 @@ package models
 
 import (
 	"crypto/sha256"
-	_ "embed"
+	"embed"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 )
 
-//go:embed segment.onnx
-var segmentONNX []byte
-
-//go:embed segment.json
-var segmentManifest []byte
+//go:embed segment.onnx segment.json orient.onnx orient.json
+var files embed.FS
 
 // Manifest describes a network.
-//
-// Its input is a float32 tensor [1, 3, H, W] of RGB from 0 to 1, with H and W multiples of
-// Multiple, showing body text at an em of Em pixels. Its output is a float32 tensor
-// [1, len(Classes), H, W] of logits.
 type Manifest struct {
-	Name     string   `json:"name"`
-	Version  string   `json:"version"`
-	SHA256   string   `json:"sha256"` // of the ONNX file, in hex
-	Em       float64  `json:"em"`
-	Classes  []string `json:"classes"`
-	Input    string   `json:"input"`
-	Output   string   `json:"output"`
-	Multiple int      `json:"multiple"`
+	Name    string  `json:"name"`
+	Version string  `json:"version"`
+	SHA256  string  `json:"sha256"` // of the ONNX file, in hex
+	Em      float64 `json:"em"`     // of body text, in pixels, that it wants
+	Input   string  `json:"input"`  // names of its tensors
+	Output  string  `json:"output"`
 }
 
-// Segment returns the network that tells handwriting from print, and its manifest.
-func Segment() (onnx []byte, m Manifest, err error) {
-	if err := json.Unmarshal(segmentManifest, &m); err != nil {
-		return nil, m, fmt.Errorf("segment.json: %w", err)
+// Segment returns the network that tells handwriting from print, and its manifest. Its input is a
+// float32 tensor [1, 3, H, W] of RGB from 0 to 1, with H and W multiples of 32; its output is one
+// [1, 4, H, W] of logits: paper, print, handwriting, handwriting over print.
+func Segment() (onnx []byte, m Manifest, err error) { return read("segment") }
+
+// Orient returns the network that tells which way up a page lies, and its manifest. Its input is a
+// float32 tensor [1, 1, 640, 640], grey from 0 to 1; its output is one [1, 4] of logits: turned
+// clockwise by 0, 90, 180 and 270 degrees.
+func Orient() (onnx []byte, m Manifest, err error) { return read("orient") }
+
+func read(name string) (onnx []byte, m Manifest, err error) {
+	manifest, err := files.ReadFile(name + ".json")
+	if err != nil {
+		return nil, m, err
 	}
-	if sum := sha256.Sum256(segmentONNX); hex.EncodeToString(sum[:]) != m.SHA256 {
-		return nil, m, fmt.Errorf("segment.onnx does not match the SHA-256 in segment.json")
+	if err := json.Unmarshal(manifest, &m); err != nil {
+		return nil, m, fmt.Errorf("%s.json: %w", name, err)
 	}
-	return segmentONNX, m, nil
+	if onnx, err = files.ReadFile(name + ".onnx"); err != nil {
+		return nil, m, err
+	}
+	if sum := sha256.Sum256(onnx); hex.EncodeToString(sum[:]) != m.SHA256 {
+		return nil, m, fmt.Errorf("%s.onnx does not match the SHA-256 in %s.json", name, name)
+	}
+	return onnx, m, nil
 }

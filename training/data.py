@@ -19,6 +19,7 @@ from .paths import data_root
 
 PER_SHARD = 96
 PER_PAGE = 6
+TURNED_SHARE = 0.08  # of windows that lie on their side or head
 COLOURS = np.array([[255, 255, 255], [60, 60, 60], [230, 40, 40], [150, 40, 230]], np.uint8)
 
 
@@ -95,6 +96,9 @@ def augment(rng, image, label, size):
     """A random window and turn of a sample, with its tones changed a little."""
     y, x = (int(rng.integers(0, n - size + 1)) for n in label.shape)
     image, label = image[y:y + size, x:x + size], label[y:y + size, x:x + size]
+    if rng.random() < TURNED_SHARE:
+        turns = int(rng.integers(1, 4))
+        image, label = np.rot90(image, turns), np.rot90(label, turns)
     image = image.astype(np.float32)
     if rng.random() < 0.5:
         image = image * rng.uniform(0.8, 1.15) + rng.normal(0, 8)

@@ -97,9 +97,6 @@ class Composer:
         if rng.random() < WRITTEN_SHARE:
             Writer(self.inks, rng, em, canvas, ink, slots).write()
         canvas = capture.fade(rng, canvas)
-        if rng.random() < 0.08:
-            turns = int(rng.integers(1, 4))
-            canvas, ink = np.rot90(canvas, turns).copy(), np.rot90(ink, turns).copy()
         maps = capture.warp_map(rng, side, side)
         return capture.blur(rng, [capture.warp(a, maps)[MARGIN:-MARGIN, MARGIN:-MARGIN] for a in (canvas, ink)])
 

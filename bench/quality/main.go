@@ -30,6 +30,7 @@ import (
 	"strings"
 
 	"unink"
+	"unink/bench/picture"
 )
 
 func main() {
@@ -137,8 +138,8 @@ func (s *summary) print(asJSON bool) error {
 // pixel is.
 type testCase struct {
 	data    []byte
-	written *rgb
-	clean   *rgb
+	written *picture.RGB
+	clean   *picture.RGB
 	class   []class
 	ruled   []bool
 }
@@ -153,26 +154,20 @@ const (
 	unlabelled
 )
 
-// rgb is a picture as rows of red, green, blue.
-type rgb struct {
-	w, h int
-	pix  []uint8
-}
-
 func load(stem string) (*testCase, error) {
 	c := &testCase{}
 	var err error
 	if c.data, err = os.ReadFile(stem + ".jpg"); err != nil {
 		return nil, err
 	}
-	if c.written, err = decode(c.data); err != nil {
+	if c.written, err = picture.Decode(c.data); err != nil {
 		return nil, err
 	}
 	clean, err := os.ReadFile(stem + ".clean.jpg")
 	if err != nil {
 		return nil, err
 	}
-	if c.clean, err = decode(clean); err != nil {
+	if c.clean, err = picture.Decode(clean); err != nil {
 		return nil, err
 	}
 	mask, err := os.ReadFile(stem + ".mask.png")
@@ -184,7 +179,7 @@ func load(stem string) (*testCase, error) {
 		return nil, err
 	}
 	grey, ok := m.(*image.Gray)
-	if !ok || grey.Rect.Dx() != c.written.w || grey.Rect.Dy() != c.written.h {
+	if !ok || grey.Rect.Dx() != c.written.W || grey.Rect.Dy() != c.written.H {
 		return nil, fmt.Errorf("the mask must be 8-bit grey and of the page's size")
 	}
 	c.class, c.ruled = make([]class, len(grey.Pix)), make([]bool, len(grey.Pix))
@@ -198,22 +193,6 @@ func load(stem string) (*testCase, error) {
 	return c, nil
 }
 
-func decode(data []byte) (*rgb, error) {
-	m, _, err := image.Decode(bytes.NewReader(data))
-	if err != nil {
-		return nil, err
-	}
-	b := m.Bounds()
-	p := &rgb{w: b.Dx(), h: b.Dy(), pix: make([]uint8, 0, 3*b.Dx()*b.Dy())}
-	for y := b.Min.Y; y < b.Max.Y; y++ {
-		for x := b.Min.X; x < b.Max.X; x++ {
-			r, g, bl, _ := m.At(x, y).RGBA()
-			p.pix = append(p.pix, uint8(r>>8), uint8(g>>8), uint8(bl>>8))
-		}
-	}
-	return p, nil
-}
-
 func (c *testCase) measure(cleaner *unink.Cleaner) (f figures, err error) {
 	r, err := cleaner.Clean(context.Background(), c.data, unink.Options{
 		Finish: unink.Colour, Format: unink.PNG, Layers: true, KeepOrientation: true, KeepDistortion: true,
@@ -221,7 +200,7 @@ func (c *testCase) measure(cleaner *unink.Cleaner) (f figures, err error) {
 	if err != nil {
 		return f, err
 	}
-	after, err := decode(r.Data)
+	after, err := picture.Decode(r.Data)
 	if err != nil {
 		return f, err
 	}
@@ -233,7 +212,7 @@ func (c *testCase) measure(cleaner *unink.Cleaner) (f figures, err error) {
 	for _, k := range c.class {
 		f.Blank = f.Blank && k != hand && k != both
 	}
-	f.PSNR, f.SSIM = psnr(after, c.clean), ssim(after, c.clean)
+	f.PSNR, f.SSIM = picture.PSNR(after, c.clean), picture.SSIM(after, c.clean)
 	f.IoU = c.iou(m)
 	f.Left = c.left(after)
 	f.Lost, f.Rules = c.lost(after)
@@ -248,7 +227,7 @@ func (c *testCase) iou(mask image.Image) float64 {
 	near := c.near(edge)
 	var inter, union float64
 	for i, k := range c.class {
-		v, _, _, _ := mask.At(i%c.clean.w, i/c.clean.w).RGBA()
+		v, _, _, _ := mask.At(i%c.clean.W, i/c.clean.W).RGBA()
 		removed, written := v > 0x7fff, k == hand || k == both
 		switch {
 		case k == unlabelled || !written && near[i]:
@@ -267,7 +246,7 @@ func (c *testCase) iou(mask image.Image) float64 {
 
 // near marks the pixels within d (by rows and columns) of handwriting.
 func (c *testCase) near(d int) []bool {
-	w, h := c.clean.w, c.clean.h
+	w, h := c.clean.W, c.clean.H
 	out := make([]bool, w*h)
 	for i, k := range c.class {
 		if k != hand && k != both {
@@ -283,13 +262,13 @@ func (c *testCase) near(d int) []bool {
 }
 
 // left compares the strokes with the truth; differences up to tolerance are noise and compression.
-func (c *testCase) left(after *rgb) float64 {
+func (c *testCase) left(after *picture.RGB) float64 {
 	const tolerance = 12
 	var was, is float64
 	for i, k := range c.class {
 		if k == hand {
-			was += float64(max(c.written.differ(c.clean, i)-tolerance, 0))
-			is += float64(max(after.differ(c.clean, i)-tolerance, 0))
+			was += float64(max(difference(c.written, c.clean, i)-tolerance, 0))
+			is += float64(max(difference(after, c.clean, i)-tolerance, 0))
 		}
 	}
 	if was == 0 {
@@ -298,20 +277,20 @@ func (c *testCase) left(after *rgb) float64 {
 	return min(is/was, 1)
 }
 
-// differ is the largest difference of the channels at pixel i.
-func (p *rgb) differ(q *rgb, i int) int {
+// difference is the largest difference of the channels at pixel i.
+func difference(p, q *picture.RGB, i int) int {
 	d := 0
 	for ch := range 3 {
-		d = max(d, abs(int(p.pix[3*i+ch])-int(q.pix[3*i+ch])))
+		d = max(d, abs(int(p.Pix[3*i+ch])-int(q.Pix[3*i+ch])))
 	}
 	return d
 }
 
 // lost looks at the printed pixels that stand out from the paper by at least visible.
-func (c *testCase) lost(after *rgb) (all, ruled float64) {
+func (c *testCase) lost(after *picture.RGB) (all, ruled float64) {
 	const visible, window = 30, 12
-	truth, now := c.clean.luminance(), after.luminance()
-	light := maxFilter(truth, c.clean.w, c.clean.h, window)
+	truth, now := c.clean.Luminance(), after.Luminance()
+	light := maxFilter(truth, c.clean.W, c.clean.H, window)
 	var n, gone, nRuled, goneRuled float64
 	for i, k := range c.class {
 		depth := light[i] - truth[i]
@@ -331,14 +310,6 @@ func (c *testCase) lost(after *rgb) (all, ruled float64) {
 		}
 	}
 	return gone / max(n, 1), goneRuled / max(nRuled, 1)
-}
-
-func (p *rgb) luminance() []float64 {
-	out := make([]float64, p.w*p.h)
-	for i := range out {
-		out[i] = 0.299*float64(p.pix[3*i]) + 0.587*float64(p.pix[3*i+1]) + 0.114*float64(p.pix[3*i+2])
-	}
-	return out
 }
 
 // maxFilter is the largest value within d rows and columns.

@@ -91,11 +91,13 @@ func (f adminFlags) print(out io.Writer, t table) error {
 
 // with opens the database, does something with it and prints the result.
 func (f adminFlags) with(env *environment, do func(ctx context.Context, b *backend) (table, error)) error {
-	return f.withConfig(env, backendConfig{}, do)
+	return f.withPlans(env, catalogueFlags{}, backendConfig{}, do)
 }
 
-func (f adminFlags) withConfig(env *environment, c backendConfig, do func(ctx context.Context, b *backend) (table, error)) error {
-	b, err := f.openBackend(env.ctx, sellingFlags{MailFrom: mail.DefaultConfig().From}, c, slog.New(slog.DiscardHandler))
+// withPlans is with for what sells plans of a catalogue.
+func (f adminFlags) withPlans(env *environment, plans catalogueFlags, c backendConfig, do func(ctx context.Context, b *backend) (table, error)) error {
+	sell := sellingFlags{catalogueFlags: plans, MailFrom: mail.DefaultConfig().From}
+	b, err := f.openBackend(env.ctx, sell, c, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
@@ -133,7 +135,7 @@ func (c *userAddCmd) Run(env *environment) error {
 		u, err := b.accounts.CreateUser(ctx, c.Email, password, role)
 		if err == nil && c.Credits > 0 {
 			_, _, err = b.credits.Grant(ctx, credit.Grant{
-				Owner: "user:" + u.ID, Plan: "welcome", Credits: c.Credits, Expires: credit.Never, Source: "welcome:" + u.ID,
+				Owner: account.OwnerPrefix + u.ID, Plan: "welcome", Credits: c.Credits, Expires: credit.Never, Source: account.WelcomePrefix + u.ID,
 			})
 		}
 		return usersTable([]account.User{u}), err
@@ -189,7 +191,7 @@ func (c *userDeleteCmd) Run(env *environment) error {
 		if err != nil {
 			return table{}, err
 		}
-		owner := "user:" + u.ID
+		owner := account.OwnerPrefix + u.ID
 		revoked, err := b.credits.RevokeOwner(ctx, owner, "account deleted by an operator")
 		if err != nil {
 			return table{}, err
@@ -211,6 +213,7 @@ type customerCmd struct {
 type customerAddCmd struct {
 	adminFlags
 	domainFlags
+	catalogueFlags
 	Email string `arg:"" help:"E-mail address that the credentials go to."`
 	Plan  string `default:"starter" help:"Plan of the catalogue (${default})."`
 	Name  string `help:"Name of the customer."`
@@ -218,10 +221,15 @@ type customerAddCmd struct {
 }
 
 func (c *customerAddCmd) Run(env *environment) error {
-	return c.withConfig(env, c.backendConfig(), func(ctx context.Context, b *backend) (table, error) {
+	return c.withPlans(env, c.catalogueFlags, c.backendConfig(), func(ctx context.Context, b *backend) (table, error) {
 		plan, known := b.catalogue.Plan(c.Plan)
 		if !known || plan.Entry != credit.Developer {
 			return table{}, wrongUse("there is no developer plan %q; unink admin catalogue lists them", c.Plan)
+		}
+		if c.Slug != "" {
+			if err := b.claimSlug(ctx, c.Email, c.Name, c.Slug); err != nil {
+				return table{}, err
+			}
 		}
 		d, err := b.selling.Deliver(ctx, billing.Purchase{
 			Reference: "admin:" + ident.Secret(), Plan: c.Plan, Email: c.Email, Name: c.Name, Slug: c.Slug,
@@ -278,16 +286,17 @@ func (c *customerRevokeCmd) Run(env *environment) error {
 
 type grantCmd struct {
 	adminFlags
+	catalogueFlags
 	To      string `arg:"" help:"User (id or e-mail address) or customer (id, API domain or AppCode)."`
-	Plan    string `help:"What a plan of the catalogue gives …" xor:"what" required:""`
-	Credits int    `help:"… or this many credits …" xor:"what" required:""`
+	Plan    string `help:"What a plan of the catalogue gives, as sold: a user has then bought something …" xor:"what" required:""`
+	Credits int    `help:"… or this many credits, as a gift …" xor:"what" required:""`
 	Months  int    `default:"12" help:"… for this many months (${default})."`
 	Note    string `help:"Why, for the ledger."`
 }
 
 func (c *grantCmd) Run(env *environment) error {
-	return c.with(env, func(ctx context.Context, b *backend) (table, error) {
-		owner, err := b.owner(ctx, c.To)
+	return c.withPlans(env, c.catalogueFlags, backendConfig{}, func(ctx context.Context, b *backend) (table, error) {
+		owner, entry, err := b.buyer(ctx, c.To)
 		if err != nil {
 			return table{}, err
 		}
@@ -297,6 +306,14 @@ func (c *grantCmd) Run(env *environment) error {
 			if plan, known = b.catalogue.Plan(c.Plan); !known {
 				return table{}, wrongUse("there is no plan %q; unink admin catalogue lists them", c.Plan)
 			}
+			if plan.Entry != entry {
+				return table{}, wrongUse("the plan %q is for %s, and %s is none of them; unink admin catalogue lists plans with their entry point", plan.ID, soldTo[plan.Entry], c.To)
+			}
+			if id, user := strings.CutPrefix(owner, account.OwnerPrefix); user {
+				if err := b.accounts.SetBought(ctx, id); err != nil {
+					return table{}, err
+				}
+			}
 		}
 		p, _, err := b.credits.Grant(ctx, credit.Grant{
 			Owner: owner, Plan: plan.ID, Credits: plan.Credits, Expires: plan.Expires(time.Now()), Source: "admin:" + ident.Secret(), Note: c.Note,
@@ -304,6 +321,9 @@ func (c *grantCmd) Run(env *environment) error {
 		return packagesTable([]credit.Package{p}), err
 	})
 }
+
+// soldTo says who buys the plans of an entry point.
+var soldTo = map[string]string{credit.Web: "users", credit.Developer: "customers"}
 
 func packagesTable(packages []credit.Package) table {
 	t := table{head: "ID\tOWNER\tPLAN\tCREDITS\tLEFT\tEXPIRES\tREVOKED\tSOURCE", value: packages}
@@ -413,8 +433,9 @@ func (c *statsCmd) Run(env *environment) error {
 }
 
 type outboxCmd struct {
-	List  outboxListCmd  `cmd:"" default:"withargs" help:"List mails, without their text."`
-	Retry outboxRetryCmd `cmd:"" help:"Try a mail again that was given up."`
+	List    outboxListCmd    `cmd:"" default:"withargs" help:"List mails, without their text."`
+	Retry   outboxRetryCmd   `cmd:"" help:"Try a mail again that was given up."`
+	Discard outboxDiscardCmd `cmd:"" help:"Delete a mail that was given up, with the token that may be in it."`
 }
 
 type outboxListCmd struct {
@@ -445,12 +466,23 @@ func (c *outboxRetryCmd) Run(env *environment) error {
 	})
 }
 
-type catalogueCmd struct {
-	Catalogue string `env:"UNINK_CATALOGUE" placeholder:"FILE" type:"path" help:"Another catalogue, to check it."`
+type outboxDiscardCmd struct {
+	adminFlags
+	ID string `arg:"" help:"Id of the mail."`
 }
 
+func (c *outboxDiscardCmd) Run(env *environment) error {
+	return c.with(env, func(ctx context.Context, b *backend) (table, error) {
+		t := table{value: map[string]string{"discarded": c.ID}}
+		t.add("the mail is gone; a token in it is good until unink admin rotate ends it")
+		return t, b.outbox.Discard(ctx, c.ID)
+	})
+}
+
+type catalogueCmd struct{ catalogueFlags }
+
 func (c *catalogueCmd) Run(env *environment) error {
-	catalogue, err := loadCatalogue(c.Catalogue)
+	catalogue, err := c.load()
 	if err != nil {
 		return err
 	}

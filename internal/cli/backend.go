@@ -36,6 +36,7 @@ type backend struct {
 	nonces    store.Nonces
 	secret    []byte
 	config    backendConfig
+	mails     string // the folder of mails that no SMTP server takes, or took
 }
 
 // backendConfig is what only a running service knows.
@@ -43,6 +44,10 @@ type backendConfig struct {
 	publicURL, domain string
 	oidc              account.OIDC
 	throttle          account.Throttle
+
+	keepGuests      time.Duration // what guests left, and apps' accounts
+	keepUnconfirmed time.Duration // accounts
+	keepDeadMail    time.Duration // and the files of mails
 }
 
 func (f storeFlags) databaseURL() string {
@@ -53,6 +58,8 @@ func (f storeFlags) databaseURL() string {
 }
 
 func (f storeFlags) file() string { return filepath.Join(f.Data, "unink.db") }
+
+func (f storeFlags) mails() string { return filepath.Join(f.Data, "mail") }
 
 func (f storeFlags) openDatabase(ctx context.Context) (*store.DB, error) {
 	return store.Open(ctx, f.databaseURL())
@@ -107,11 +114,11 @@ func (f storeFlags) restore(ctx context.Context, from string) error {
 	return os.Rename(fresh, f.file())
 }
 
-func loadCatalogue(path string) (credit.Catalogue, error) {
-	if path == "" {
+func (f catalogueFlags) load() (credit.Catalogue, error) {
+	if f.Catalogue == "" {
 		return credit.DefaultCatalogue(), nil
 	}
-	text, err := os.ReadFile(path)
+	text, err := os.ReadFile(f.Catalogue)
 	if err != nil {
 		return credit.Catalogue{}, fmt.Errorf("--catalogue: %w", err)
 	}
@@ -124,7 +131,7 @@ func (f storeFlags) openBackend(ctx context.Context, sell sellingFlags, c backen
 	if err != nil {
 		return nil, err
 	}
-	catalogue, err := loadCatalogue(sell.Catalogue)
+	catalogue, err := sell.load()
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +148,7 @@ func (f storeFlags) openBackend(ctx context.Context, sell sellingFlags, c backen
 			_ = db.Close()
 		}
 	}()
-	b = &backend{db: db, catalogue: catalogue, nonces: store.NewNonces(db), config: c, secret: secret}
+	b = &backend{db: db, catalogue: catalogue, nonces: store.NewNonces(db), config: c, secret: secret, mails: f.mails()}
 	b.uses = usage.New(store.NewUsage(db))
 	if b.recorder, err = usage.NewRecorder(store.NewUsage(db), usage.DefaultConfig(), log); err != nil {
 		return nil, err
@@ -175,7 +182,7 @@ func (f storeFlags) sender(sell sellingFlags, log *slog.Logger) (mail.Sender, er
 	c := mail.DefaultConfig()
 	c.From = sell.MailFrom
 	if sell.SMTP == "" {
-		return mail.NewFolder(filepath.Join(f.Data, "mail"), c.From, log)
+		return mail.NewFolder(f.mails(), c.From, log)
 	}
 	modes := map[string]mail.TLSMode{"smtp": mail.StartTLS, "smtps": mail.TLS, "smtp+plain": mail.NoTLS}
 	u, err := url.Parse(sell.SMTP)
@@ -196,20 +203,36 @@ func (f storeFlags) sender(sell sellingFlags, log *slog.Logger) (mail.Sender, er
 	return mail.NewSMTP(c)
 }
 
-// owner finds whose credits are meant: a user's or a customer's.
+// buyer finds who is meant, a user or a customer who is there: the owner of its credits, and the
+// entry point whose plans are for it.
+func (b *backend) buyer(ctx context.Context, name string) (owner, entry string, err error) {
+	kind, id, named := strings.Cut(name, ":")
+	if !named {
+		id = name
+	}
+	if !named || kind == "user" {
+		u, err := b.accounts.FindUser(ctx, id)
+		if !errors.Is(err, account.ErrNotFound) {
+			return account.OwnerPrefix + u.ID, credit.Web, err
+		}
+	}
+	if !named || kind == "customer" {
+		c, err := b.accounts.FindCustomer(ctx, id)
+		if !errors.Is(err, account.ErrNotFound) {
+			return "customer:" + c.ID, credit.Developer, err
+		}
+	}
+	return "", "", fmt.Errorf("there is no user and no customer %q", name)
+}
+
+// owner finds whose movements of credits are meant. A guest, or an account that was deleted, is
+// named as the ledger names it.
 func (b *backend) owner(ctx context.Context, name string) (string, error) {
 	if kind, _, found := strings.Cut(name, ":"); found && kind != "" {
 		return name, nil
 	}
-	u, err := b.accounts.FindUser(ctx, name)
-	if err == nil {
-		return "user:" + u.ID, nil
-	}
-	c, err := b.accounts.FindCustomer(ctx, name)
-	if err == nil {
-		return "customer:" + c.ID, nil
-	}
-	return "", fmt.Errorf("there is no user and no customer %q", name)
+	owner, _, err := b.buyer(ctx, name)
+	return owner, err
 }
 
 const (
@@ -244,10 +267,16 @@ func repeat(ctx context.Context, every time.Duration, log *slog.Logger, complain
 
 // prune deletes what has had its time.
 func (b *backend) prune(ctx context.Context) error {
-	_, mails := b.outbox.Prune(ctx)
+	now := time.Now()
+	// What was used by accounts that are deleted belongs to nobody then.
+	accounts := b.accounts.Prune(ctx, account.Keep{Unconfirmed: b.config.keepUnconfirmed, Anonymous: b.config.keepGuests})
+	_, mails := b.outbox.Prune(ctx, b.config.keepDeadMail)
+	_, files := mail.PruneFolder(b.mails, now.Add(-b.config.keepDeadMail))
+	_, allowances := b.credits.Prune(ctx, now.Add(-b.config.keepGuests))
+	_, uses := b.uses.Prune(ctx, now.Add(-b.config.keepGuests))
 	var events error
 	if b.stripe != nil {
 		_, events = b.stripe.Prune(ctx)
 	}
-	return errors.Join(b.accounts.Prune(ctx), b.nonces.Prune(ctx, time.Now()), mails, events)
+	return errors.Join(accounts, b.nonces.Prune(ctx, now), mails, files, allowances, uses, events)
 }

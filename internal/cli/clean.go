@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"unink"
+	"unink/internal/imagefile"
 )
 
 // maxFileBytes is the largest picture that is read. It is more than the service takes: here the
@@ -24,22 +25,25 @@ const maxFileBytes = 64 << 20
 const defaultJobs = 4
 
 type cleanCmd struct {
-	Inputs  []string `arg:"" name:"input" help:"Pictures, folders (with all folders in them), globs, or - for standard input."`
-	Out     string   `short:"o" placeholder:"PATH" help:"A file for one picture (.png, .jpg or .webp), otherwise a folder; - is standard output. Default: x.clean.jpg beside x.jpg, folder.clean beside folder."`
-	Finish  string   `default:"scan" help:"scan: even white paper, crisp print. colour (or color): the picture as it was, only the handwriting gone."`
-	Remove  []string `placeholder:"INK,..." help:"Remove only these inks: black, blue, red, green, pencil. Default: all."`
-	Format  string   `placeholder:"FORMAT" help:"png, jpeg or webp. Default: PNG for grey line art and from PNG, WebP from WebP, otherwise JPEG."`
-	Mask    bool     `help:"Also write NAME.mask.png: white where something was removed."`
-	Layers  bool     `help:"Also write NAME.mask.png and NAME.ink.png: what was removed, transparent elsewhere."`
-	Compare bool     `help:"Also write NAME.compare.jpg: before and after side by side."`
-	Jobs    int      `short:"j" placeholder:"N" help:"Pages cleaned at once. Default: the number of CPUs, at most 4."`
-	JSON    bool     `name:"json" help:"Report as JSON, one object a line."`
+	Inputs          []string `arg:"" name:"input" help:"Pictures, folders (with all folders in them), globs, or - for standard input."`
+	Out             string   `short:"o" placeholder:"PATH" help:"A file for one picture (.png, .jpg or .webp), otherwise a folder; - is standard output. Default: x.clean.jpg beside x.jpg, folder.clean beside folder."`
+	Finish          string   `default:"scan" help:"scan: even white paper, crisp print. colour (or color): the picture as it was, only the handwriting gone."`
+	Remove          []string `placeholder:"INK,..." help:"Remove only these inks: black, blue, red, green, pencil. Default: all."`
+	Format          string   `placeholder:"FORMAT" help:"png, jpeg or webp. Default: PNG for grey line art and from PNG, WebP from WebP, otherwise JPEG."`
+	Mask            bool     `help:"Also write NAME.mask.png: white where something was removed."`
+	Layers          bool     `help:"Also write NAME.mask.png and NAME.ink.png: what was removed, transparent elsewhere."`
+	KeepOrientation bool     `help:"Leave the page turned as it is. Default: it is turned upright by what is on it, when that is sure (scan finish)."`
+	KeepDistortion  bool     `help:"Leave skew and perspective as they are. Default: undone where text lines or the sheet's edges show them (scan finish)."`
+	Compare         bool     `help:"Also write NAME.compare.jpg: before and after side by side."`
+	Jobs            int      `short:"j" placeholder:"N" help:"Pages cleaned at once. Default: the number of CPUs, at most 4."`
+	JSON            bool     `name:"json" help:"Report as JSON, one object a line."`
 	engineFlags
 }
 
 // Help is shown under the flags.
 func (*cleanCmd) Help() string {
-	return `Inputs are never overwritten; earlier outputs are. Exit codes: 0 done, 1 failed, 2 wrong use,
+	return `The pages of a TIFF become a picture each: x-001.clean.png and so on.
+Inputs are never overwritten; earlier outputs are. Exit codes: 0 done, 1 failed, 2 wrong use,
 3 some inputs failed, 130 interrupted.`
 }
 
@@ -58,6 +62,7 @@ func (c *cleanCmd) options() (o unink.Options, err error) {
 	o.Remove, errs[1] = unink.ParseInk(c.Remove...)
 	o.Format, errs[2] = unink.ParseFormat(c.Format)
 	o.Layers = c.Mask || c.Layers
+	o.KeepOrientation, o.KeepDistortion = c.KeepOrientation, c.KeepDistortion
 	return o, errors.Join(errs[:]...)
 }
 
@@ -171,6 +176,10 @@ func (b *batch) page(pg page) outcome {
 		o.err = err
 		return o
 	}
+	if pg.number > 0 {
+		o.input = fmt.Sprintf("%s, page %d", pg.input, pg.number)
+		data = imagefile.Page(data, pg.number-1)
+	}
 	options := b.options
 	options.Format = pg.format
 	if o.result, o.err = b.engine.Clean(b.env.ctx, data, options); o.err != nil {
@@ -187,15 +196,22 @@ func (b *batch) page(pg page) outcome {
 
 // read reads a picture, bounded.
 func (b *batch) read(input string) ([]byte, error) {
-	in := b.env.stdin
-	if input != stdStream {
-		f, err := os.Open(input)
-		if err != nil {
-			return nil, plain(err)
-		}
-		defer func() { _ = f.Close() }()
-		in = f
+	if input == stdStream {
+		return readAll(b.env.stdin)
 	}
+	return readFile(input)
+}
+
+func readFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, plain(err)
+	}
+	defer func() { _ = f.Close() }()
+	return readAll(f)
+}
+
+func readAll(in io.Reader) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(in, maxFileBytes+1))
 	if err == nil && len(data) > maxFileBytes {
 		err = fmt.Errorf("the file has more than %d MiB; save it smaller, as JPEG for instance", maxFileBytes>>20)

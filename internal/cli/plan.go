@@ -31,6 +31,7 @@ type skipped struct{ path, reason string }
 // page is one picture and the names it may be written to.
 type page struct {
 	input  string
+	number int                     // of the file's pages, from 1; 0 when it has only one
 	format unink.Format            // asked for
 	names  map[unink.Format]string // by the result's format; empty for standard output
 	stem   string                  // of the files beside the output
@@ -67,6 +68,16 @@ type source struct {
 	path   string
 	root   string // the folder it was found in, empty for one that was named
 	format unink.Format
+	page   int // from 1; 0 when the file has only one
+}
+
+// stem is the file's name without its ending, and with the page's number.
+func (s source) stem(name string) string {
+	name = strings.TrimSuffix(name, filepath.Ext(name))
+	if s.page > 0 {
+		name += fmt.Sprintf("-%03d", s.page)
+	}
+	return name
 }
 
 // plan finds the inputs, names the outputs and checks that they do not collide.
@@ -83,14 +94,14 @@ func (c *cleanCmd) plan(env *environment, format unink.Format) (*plan, error) {
 		}
 		sources = append(sources, found...)
 	}
-	sources = distinct(sources)
+	sources = leaf(distinct(sources))
 	place, format, err := c.place(env, sources, format)
 	if err != nil {
 		return nil, err
 	}
 	for _, s := range sources {
 		pg := place(s)
-		pg.input, pg.format = s.path, format
+		pg.input, pg.number, pg.format = s.path, s.page, format
 		pg.extras = extras{mask: c.Mask || c.Layers, ink: c.Layers, compare: c.Compare}
 		p.pages = append(p.pages, pg)
 	}
@@ -165,7 +176,7 @@ func (p *plan) walk(root, out string) ([]source, error) {
 			p.skipped = append(p.skipped, skipped{path, err.Error()})
 			return nil
 		}
-		found = append(found, source{path, root, format})
+		found = append(found, source{path: path, root: root, format: format})
 		return nil
 	})
 	return found, err
@@ -201,6 +212,28 @@ func distinct(sources []source) []source {
 		seen[real] = true
 		return again
 	})
+}
+
+// leaf takes TIFF files of several pages apart into their pages.
+func leaf(sources []source) []source {
+	var leaves []source
+	for _, s := range sources {
+		pages := 1
+		if s.format == unink.TIFF {
+			if data, err := readFile(s.path); err == nil { // what cannot be read is told when it is cleaned
+				pages = imagefile.Pages(data)
+			}
+		}
+		if pages == 1 {
+			leaves = append(leaves, s)
+			continue
+		}
+		for i := range pages {
+			s.page = i + 1
+			leaves = append(leaves, s)
+		}
+	}
+	return leaves
 }
 
 // place says where -o sends each source, and the format that its file's ending asks for.
@@ -266,7 +299,7 @@ func beside(format unink.Format) func(source) page {
 		if s.root != "" {
 			return into(cleanFolder(s.root), format)(s)
 		}
-		return named(strings.TrimSuffix(s.path, filepath.Ext(s.path))+".clean", s, format)
+		return named(s.stem(s.path)+".clean", s, format)
 	}
 }
 
@@ -289,7 +322,7 @@ func into(folder string, format unink.Format) func(source) page {
 				name = rel
 			}
 		}
-		return named(filepath.Join(folder, strings.TrimSuffix(name, filepath.Ext(name))), s, format)
+		return named(filepath.Join(folder, s.stem(name)), s, format)
 	}
 }
 

@@ -56,8 +56,15 @@ func (r *textReport) page(o outcome) {
 	case o.err != nil:
 		r.note("%s: %v", o.input, o.err)
 	case o.output != "":
-		fmt.Fprintf(r.out, "%s -> %s (%.1f %% removed, %d ms)\n",
-			o.input, o.output, 100*o.result.Removed, o.result.Timings.Total.Milliseconds())
+		corrected := ""
+		if o.result.Turned != 0 {
+			corrected = fmt.Sprintf("turned by %d°, ", o.result.Turned)
+		}
+		if o.result.Flattened {
+			corrected += "flattened, "
+		}
+		fmt.Fprintf(r.out, "%s -> %s (%s%.1f %% removed, %d ms)\n",
+			o.input, o.output, corrected, 100*o.result.Removed, o.result.Timings.Total.Milliseconds())
 	}
 	if r.bar != nil {
 		_ = r.bar.Add(1) // a bar that cannot be drawn is no failure
@@ -89,15 +96,17 @@ func (r *textReport) done(s summary) {
 type jsonReport struct{ out *json.Encoder }
 
 type jsonPage struct {
-	Type    string           `json:"type"`
-	Input   string           `json:"input"`
-	Output  string           `json:"output,omitempty"`
-	Format  string           `json:"format,omitempty"`
-	Width   int              `json:"width,omitempty"`
-	Height  int              `json:"height,omitempty"`
-	Removed float64          `json:"removed"` // share of the pixels, 0 to 1
-	MS      map[string]int64 `json:"ms,omitempty"`
-	Error   *jsonError       `json:"error,omitempty"`
+	Type      string           `json:"type"`
+	Input     string           `json:"input"`
+	Output    string           `json:"output,omitempty"`
+	Format    string           `json:"format,omitempty"`
+	Width     int              `json:"width,omitempty"`
+	Height    int              `json:"height,omitempty"`
+	Turned    int              `json:"turned"`    // degrees clockwise
+	Flattened bool             `json:"flattened"` // skew or perspective was undone
+	Removed   float64          `json:"removed"`   // share of the pixels, 0 to 1
+	MS        map[string]int64 `json:"ms,omitempty"`
+	Error     *jsonError       `json:"error,omitempty"`
 }
 
 type jsonError struct {
@@ -112,9 +121,10 @@ func (r *jsonReport) page(o outcome) {
 		line.Error = jsonErrorOf(o.err)
 	} else {
 		t := o.result.Timings
-		line.Format, line.Width, line.Height, line.Removed = o.result.Format.String(), o.result.Width, o.result.Height, o.result.Removed
+		line.Format, line.Width, line.Height, line.Turned = o.result.Format.String(), o.result.Width, o.result.Height, o.result.Turned
+		line.Flattened, line.Removed = o.result.Flattened, o.result.Removed
 		line.MS = map[string]int64{
-			"decode": ms(t.Decode), "segment": ms(t.Segment), "erase": ms(t.Erase),
+			"decode": ms(t.Decode), "orient": ms(t.Orient), "flatten": ms(t.Flatten), "segment": ms(t.Segment), "erase": ms(t.Erase),
 			"finish": ms(t.Finish), "encode": ms(t.Encode), "total": ms(t.Total),
 		}
 	}

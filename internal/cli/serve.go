@@ -39,6 +39,9 @@ type serveCmd struct {
 	TrustedProxy []string `env:"UNINK_TRUSTED_PROXIES" placeholder:"CIDR" help:"Networks of proxies whose X-Forwarded-For is believed."`
 	storeFlags
 	sellingFlags
+	KeepGuests      int    `default:"400" env:"UNINK_KEEP_GUESTS" placeholder:"DAYS" help:"Days for which guests' allowances, their movements of credits and their uses are kept, and apps' anonymous accounts that nobody uses and that never bought anything (${default})."`
+	KeepUnconfirmed int    `default:"30" env:"UNINK_KEEP_UNCONFIRMED" placeholder:"DAYS" help:"Days after which an account is deleted whose e-mail address was never confirmed (${default})."`
+	KeepDeadMail    int    `default:"30" env:"UNINK_KEEP_DEAD_MAIL" placeholder:"DAYS" help:"Days after which a mail that could not be sent is discarded, with the token that may be in it, and the file of a mail that was written instead (${default})."`
 	Redis           string `env:"UNINK_REDIS" placeholder:"URL" help:"redis:// of a Redis that several services share their rolling windows in. Default: in memory."`
 	TurnstileKey    string `env:"UNINK_TURNSTILE_KEY" placeholder:"KEY" help:"Site key of Cloudflare Turnstile. Default: ALTCHA, built in."`
 	TurnstileSecret string `env:"UNINK_TURNSTILE_SECRET" placeholder:"SECRET" help:"Secret key of Cloudflare Turnstile."`
@@ -75,9 +78,14 @@ func (f domainFlags) backendConfig() backendConfig {
 	return backendConfig{publicURL: f.PublicURL, domain: f.Domain}
 }
 
+// catalogueFlags say what there is to sell; commands that sell without payment have them too.
+type catalogueFlags struct {
+	Catalogue string `env:"UNINK_CATALOGUE" placeholder:"FILE" type:"path" help:"JSON file of plans and packs. Default: the built-in one (unink admin catalogue prints it)."`
+}
+
 // sellingFlags say what is sold, and how mails go out.
 type sellingFlags struct {
-	Catalogue           string `env:"UNINK_CATALOGUE" placeholder:"FILE" type:"path" help:"JSON file of plans and packs. Default: the built-in one (unink admin catalogue prints it)."`
+	catalogueFlags
 	StripeKey           string `env:"UNINK_STRIPE_KEY" placeholder:"KEY" help:"Secret key of Stripe. Default: nothing is sold online."`
 	StripeWebhookSecret string `env:"UNINK_STRIPE_WEBHOOK_SECRET" placeholder:"SECRET" help:"Signing secret of the webhook PUBLIC-URL/api/stripe/webhook."`
 	SMTP                string `env:"UNINK_SMTP" placeholder:"URL" help:"smtp://USER:PASSWORD@HOST:PORT (STARTTLS), smtps://… (TLS) or smtp+plain://… . Default: mails become files in the data folder."`
@@ -101,8 +109,23 @@ func (c *serveCmd) Validate() error {
 	if (c.TurnstileKey == "") != (c.TurnstileSecret == "") {
 		return errors.New("--turnstile-key and --turnstile-secret belong together")
 	}
+	if c.KeepDeadMail < 1 || c.KeepDeadMail > mostDays {
+		return fmt.Errorf("--keep-dead-mail must be from 1 to %d days, not %d", mostDays, c.KeepDeadMail)
+	}
+	if c.KeepUnconfirmed < 1 || c.KeepUnconfirmed > mostDays {
+		return fmt.Errorf("--keep-unconfirmed must be from 1 to %d days, not %d", mostDays, c.KeepUnconfirmed)
+	}
+	if c.KeepGuests < fewestGuestDays || c.KeepGuests > mostDays {
+		return fmt.Errorf("--keep-guests must be from %d to %d days, not %d", fewestGuestDays, mostDays, c.KeepGuests)
+	}
 	return nil
 }
+
+const (
+	day             = 24 * time.Hour
+	mostDays        = 36_500
+	fewestGuestDays = 31 // credit.DefaultConfig keeps holds for 30, and what they are of is kept as long
+)
 
 // Run serves until an interrupt.
 func (c *serveCmd) Run(env *environment) error {
@@ -192,6 +215,8 @@ func (c *serveCmd) serveAccounts(env *environment, engine engine, cfg httpapi.Co
 		return err
 	}
 	config := c.backendConfig()
+	config.keepGuests, config.keepDeadMail = time.Duration(c.KeepGuests)*day, time.Duration(c.KeepDeadMail)*day
+	config.keepUnconfirmed = time.Duration(c.KeepUnconfirmed) * day
 	config.oidc = account.OIDC{Issuer: c.OidcIssuer, ClientID: c.OidcClient, ClientSecret: c.OidcSecret}
 	if c.OidcIssuer != "" {
 		config.oidc.RedirectURL = c.PublicURL + "/api/sign-in/callback"

@@ -22,26 +22,8 @@ import (
 func TestServe(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	const token = "a-token-of-the-tests"
-	ctx, interrupt := context.WithCancel(t.Context())
-	defer interrupt()
-	logs, stderr := io.Pipe()
-	exit := make(chan int, 1)
-	go func() {
-		env := &environment{ctx: ctx, stdin: strings.NewReader(""), stdout: io.Discard, stderr: stderr, open: openEngine}
-		exit <- run(env, []string{"serve", "--open", "--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0", "--dev-token", token})
-		_ = stderr.Close()
-	}()
-	address := make(chan string, 1)
-	go func() {
-		defer close(address)
-		for lines := bufio.NewScanner(logs); lines.Scan(); {
-			var line struct{ Msg, Address string }
-			if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "serving" {
-				address <- line.Address
-			}
-		}
-	}()
-	url := "http://" + <-address
+	url, stop := serve(t, openEngine, "--open", "--dev-token", token)
+	defer stop()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 
 	if status, body := send(t, client, http.MethodGet, url+"/readyz", "", "", nil); status != 200 {
@@ -58,27 +40,64 @@ func TestServe(t *testing.T) {
 	status, answer := send(t, client, http.MethodPost, url+"/cleanup", "application/json", "Bearer "+token, bytes.NewReader(body))
 	holdsPage(t, status, answer)
 
-	var form bytes.Buffer
-	w := multipart.NewWriter(&form)
+	form, contentType := upload(t, nil)
+	status, answer = send(t, client, http.MethodPost, url+"/api/process-image?preserveColor=true", contentType, "", form)
+	holdsPage(t, status, answer)
+}
+
+// serve runs the service on free ports, and returns its URL and what interrupts it and waits for
+// its end.
+func serve(t *testing.T, open func(unink.Config) (engine, error), arguments ...string) (url string, stop func()) {
+	t.Helper()
+	ctx, interrupt := context.WithCancel(t.Context())
+	logs, stderr := io.Pipe()
+	exit := make(chan int, 1)
+	go func() {
+		env := &environment{ctx: ctx, stdin: strings.NewReader(""), stdout: io.Discard, stderr: stderr, open: open}
+		exit <- run(env, append([]string{"serve", "--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0"}, arguments...))
+		_ = stderr.Close()
+	}()
+	address := make(chan string, 1)
+	go func() {
+		defer close(address)
+		for lines := bufio.NewScanner(logs); lines.Scan(); {
+			var line struct{ Msg, Address string }
+			if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "serving" {
+				address <- line.Address
+			}
+		}
+	}()
+	return "http://" + <-address, func() {
+		interrupt()
+		if code := <-exit; code != exitDone {
+			t.Errorf("exit code %d after an interrupt", code)
+		}
+		for range address { // until the log ends
+		}
+	}
+}
+
+// upload is the web entry point's form with a page and some fields.
+func upload(t *testing.T, fields map[string]string) (form *bytes.Buffer, contentType string) {
+	t.Helper()
+	form = new(bytes.Buffer)
+	w := multipart.NewWriter(form)
 	part, err := w.CreateFormFile("image", "page.png")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := part.Write(page.Bytes()); err != nil {
+	if err := png.Encode(part, sheet()); err != nil {
 		t.Fatal(err)
+	}
+	for name, value := range fields {
+		if err := w.WriteField(name, value); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	status, answer = send(t, client, http.MethodPost, url+"/api/process-image?preserveColor=true", w.FormDataContentType(), "", &form)
-	holdsPage(t, status, answer)
-
-	interrupt()
-	if code := <-exit; code != exitDone {
-		t.Errorf("exit code %d after an interrupt", code)
-	}
-	for range address { // until the log ends
-	}
+	return form, w.FormDataContentType()
 }
 
 func send(t *testing.T, client *http.Client, method, url, contentType, authorization string, body io.Reader) (int, []byte) {

@@ -87,6 +87,19 @@ func (m credentialsMail) Credentials(ctx context.Context, key, to string, c bill
 	return m.outbox.Enqueue(ctx, message)
 }
 
+// claimSlug makes the customer with an address and the slug it is to have, unless that is there. A
+// sale without payment can still be refused; one that is paid for gets another slug instead.
+func (b *backend) claimSlug(ctx context.Context, email, name, slug string) error {
+	c, _, err := b.accounts.CreateCustomer(ctx, email, name, slug, "")
+	switch {
+	case errors.Is(err, account.ErrExists):
+		return fmt.Errorf("the slug %q is taken; choose another, or leave --slug out to have one made of the name", slug)
+	case err == nil && c.Slug != slug:
+		return fmt.Errorf("%s is a customer already, with the API domain %s; leave --slug out to give it another package", c.Email, b.apiDomain(c.Slug))
+	}
+	return err
+}
+
 type buyers struct{ accounts *account.Service }
 
 func (b buyers) Bought(ctx context.Context, userID string) error {

@@ -1,4 +1,4 @@
-// Package nn runs a segmentation network on tiles of fixed shapes.
+// Package nn runs networks on pictures of fixed shapes.
 package nn
 
 import (
@@ -19,8 +19,32 @@ var (
 	Landscape = Shape{896, 640}
 )
 
-// Pixels of a tile.
+// Middle is the shape of the middle of a page that the orientation network looks at.
+var Middle = Shape{640, 640}
+
+// Pixels of a picture of this shape.
 func (s Shape) Pixels() int { return s.W * s.H }
+
+// Job is one shape of picture that a network is run on, and the dimensions of its tensors.
+type Job struct {
+	Shape   Shape
+	In, Out []int64
+}
+
+// Segmenting are the jobs of the segmentation network: three planes in, one for each class out.
+func Segmenting() []Job {
+	var jobs []Job
+	for _, s := range []Shape{Portrait, Landscape} {
+		h, w := int64(s.H), int64(s.W)
+		jobs = append(jobs, Job{s, []int64{1, 3, h, w}, []int64{1, Classes, h, w}})
+	}
+	return jobs
+}
+
+// Orienting is the job of the orientation network: one plane in, four logits out.
+func Orienting() []Job {
+	return []Job{{Middle, []int64{1, 1, int64(Middle.H), int64(Middle.W)}, []int64{1, 4}}}
+}
 
 // Classes is the number of classes a [Runner] tells apart, in this order.
 const (
@@ -31,10 +55,9 @@ const (
 	Classes
 )
 
-// Runner classifies the pixels of one tile. It is safe for concurrent use.
+// Runner runs one network. It is safe for concurrent use.
 type Runner interface {
-	// Run reads in, three planes (R, G, B, 0 to 1) of a tile of the given shape, which is Portrait
-	// or Landscape, and fills out with Classes planes of logits. It fails when the context has
-	// ended before it began.
+	// Run reads in, the planes (0 to 1) of a picture of one of the network's shapes, and fills out
+	// with its logits. It fails when the context has ended before it began.
 	Run(ctx context.Context, shape Shape, in, out []float32) error
 }

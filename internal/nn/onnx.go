@@ -17,6 +17,7 @@ import (
 type Config struct {
 	Model         []byte // the network, as an ONNX file
 	Input, Output string // names of its tensors
+	Jobs          []Job  // what it will be run on
 	Threads       int    // CPU threads for one tile; 0 is the number of CPUs
 	Device        string // "cpu" (also when empty) or "cuda"
 	Library       string // path of another ONNX Runtime library, of the same release; empty is the embedded one
@@ -87,7 +88,7 @@ func (o *ONNX) Run(ctx context.Context, shape Shape, in, out []float32) error {
 	}
 	t, ok := s.tensors[shape]
 	if !ok {
-		return fmt.Errorf("tiles of %d×%d are not known", shape.W, shape.H)
+		return fmt.Errorf("pictures of %d×%d are not known", shape.W, shape.H)
 	}
 	copy(t.in.GetData(), in)
 	if err := s.session.Run([]ort.Value{t.in}, []ort.Value{t.out}); err != nil {
@@ -117,12 +118,11 @@ func newSlot(cfg Config) (*slot, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: loading the network: %w", ErrDevice, err)
 	}
-	for _, shape := range []Shape{Portrait, Landscape} {
+	for _, job := range cfg.Jobs {
 		t := &tensors{}
-		s.tensors[shape] = t
-		h, w := int64(shape.H), int64(shape.W)
-		if t.in, err = ort.NewEmptyTensor[float32](ort.NewShape(1, 3, h, w)); err == nil {
-			t.out, err = ort.NewEmptyTensor[float32](ort.NewShape(1, Classes, h, w))
+		s.tensors[job.Shape] = t
+		if t.in, err = ort.NewEmptyTensor[float32](job.In); err == nil {
+			t.out, err = ort.NewEmptyTensor[float32](job.Out)
 		}
 		if err != nil {
 			return nil, errors.Join(err, s.destroy())

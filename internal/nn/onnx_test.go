@@ -22,7 +22,7 @@ func open(t testing.TB) *ONNX {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := Open(Config{Model: data, Input: m.Input, Output: m.Output})
+	o, err := Open(Config{Model: data, Input: m.Input, Output: m.Output, Jobs: Segmenting()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func TestUnusableDevice(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, device := range []string{"cuda", "abacus"} {
-		_, err := Open(Config{Model: data, Input: m.Input, Output: m.Output, Device: device})
+		_, err := Open(Config{Model: data, Input: m.Input, Output: m.Output, Jobs: Segmenting(), Device: device})
 		if !errors.Is(err, ErrDevice) || !strings.Contains(err.Error(), "cpu") {
 			t.Errorf("%s: %v", device, err)
 		}

@@ -19,7 +19,7 @@ func (f *Field) Fill() bool {
 	if f.W <= 1 && f.H <= 1 {
 		return f.Weight[0] > 0
 	}
-	coarse := f.pull()
+	coarse := f.Half()
 	known := coarse.Fill()
 	if known {
 		f.push(coarse)
@@ -27,8 +27,8 @@ func (f *Field) Fill() bool {
 	return known
 }
 
-// pull averages 2 × 2 cells into a field of half the size.
-func (f *Field) pull() *Field {
+// Half averages 2 × 2 cells into a field of half the size.
+func (f *Field) Half() *Field {
 	c := NewField((f.W+1)/2, (f.H+1)/2)
 	for y := range c.H {
 		for x := range c.W {

@@ -1,6 +1,7 @@
 package raster
 
 import (
+	"bytes"
 	"image"
 	"image/color"
 	"math"
@@ -178,6 +179,27 @@ func TestRowsCoverAllOnce(t *testing.T) {
 			if n != 1 {
 				t.Fatalf("row %d visited %d times", i, n)
 			}
+		}
+	})
+}
+
+// A quarter turn takes the top left pixel to the top right; four of them give the picture back.
+func TestTurn(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w, h := rapid.IntRange(1, 9).Draw(t, "w"), rapid.IntRange(1, 9).Draw(t, "h")
+		m := image.NewRGBA(image.Rect(0, 0, w, h))
+		for i := range m.Pix {
+			m.Pix[i] = uint8(i * 7)
+		}
+		x, y := rapid.IntRange(0, w-1).Draw(t, "x"), rapid.IntRange(0, h-1).Draw(t, "y")
+		for quarters, at := range []image.Point{{x, y}, {h - 1 - y, x}, {w - 1 - x, h - 1 - y}, {y, w - 1 - x}} {
+			if got := Turn(m, quarters); got.RGBAAt(at.X, at.Y) != m.RGBAAt(x, y) {
+				t.Fatalf("%d quarters: %v at %v, want %v", quarters, got.RGBAAt(at.X, at.Y), at, m.RGBAAt(x, y))
+			}
+		}
+		back := Turn(Turn(Turn(Turn(m, 1), 1), 1), 1)
+		if !bytes.Equal(back.Pix, m.Pix) {
+			t.Fatal("four quarters changed the picture")
 		}
 	})
 }

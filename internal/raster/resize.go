@@ -94,6 +94,25 @@ func Resize(src *image.RGBA, w, h, workers int) *RGB {
 	return dst
 }
 
+// ResizeGrey brings one plane of sw × sh to w × h, as [Resize] does.
+func ResizeGrey(src []uint8, sw, sh, w, h, workers int) []uint8 {
+	dst := make([]uint8, w*h)
+	xs, ys := spans(sw, w), spans(sh, h)
+	Rows(h, workers, func(y0, y1 int) {
+		line := make([]uint32, sw)
+		for y := y0; y < y1; y++ {
+			clear(line)
+			for i, k := range ys[y].weight {
+				for x, v := range src[(ys[y].from+i)*sw:][:sw] {
+					line[x] += uint32(v) * k
+				}
+			}
+			shrinkRow(dst[y*w:][:w], line, xs)
+		}
+	})
+	return dst
+}
+
 // split copies a picture of the same size.
 func (m *RGB) split(src *image.RGBA, workers int) {
 	Rows(m.H, workers, func(y0, y1 int) {

@@ -2,196 +2,335 @@ package restore
 
 import (
 	"image"
-	"math"
 
 	"unink/internal/raster"
 )
 
 // scan evens the cleaned page out, in place: its paper becomes white whatever the light, and its
-// print dark. Colours are kept; what is nearly grey becomes grey.
+// print dark. Colours of the print, fills and pictures keep their hue; what is grey becomes
+// wholly grey.
 func (c *canvas) scan(page *image.RGBA) {
 	light := c.light(page)
-	tone := c.toneCurve(page, light)
+	lv := c.levels(page, light)
+	inks := c.inks(page, light)
+	colour := inks.colour.Sample(c.w, c.h)
+	plain, crisp := toneCurve(0), toneCurve(0.25)
 	raster.Rows(c.h, c.workers, func(y0, y1 int) {
 		var line [3][]float32
 		for ch := range line {
 			line[ch] = make([]float32, c.w)
 		}
+		white, keep, scratch := make([]float32, c.w), make([]float32, c.w), make([]float32, c.w)
 		for y := y0; y < y1; y++ {
-			light.row(line, y)
-			row := page.Pix[y*page.Stride:][:4*c.w]
-			for x := range c.w {
+			light.row(line, scratch, y)
+			lv.white.Row(white, scratch, y)
+			colour.Row(keep, scratch, y)
+			row, flags := page.Pix[y*page.Stride:][:4*c.w], c.flags[y*c.w:][:c.w]
+			fills, text := light.fill[y/light.cell*light.w:], inks.text[y/inks.colour.Cell*inks.colour.W:]
+			for x, w := range white {
 				px := row[4*x : 4*x+3 : 4*x+3]
-				var v [3]float32
-				for ch := range v {
-					v[ch] = tone.at(float32(px[ch]) * line[ch][x])
+				r, g, b := float32(px[0])*line[0][x], float32(px[1])*line[1][x], float32(px[2])*line[2][x]
+				if flags[x] != 0 {
+					w = max(w, inkWhite)
 				}
-				calm(&v)
-				for ch := range v {
-					px[ch] = uint8(v[ch] + 0.5)
+				if min(r, g, b) >= w {
+					px[0], px[1], px[2] = 255, 255, 255
+					continue
+				}
+				switch {
+				case fills[x/light.cell]:
+					plain.paint(px, w, fillGain*lv.black, keep[x], r, g, b)
+				case text[x/inks.colour.Cell]:
+					crisp.paint(px, w, lv.black, keep[x], r, g, b)
+					fewer(px)
+				default:
+					crisp.paint(px, w, lv.black, keep[x], r, g, b)
 				}
 			}
 		}
 	})
 }
 
-// calm takes the faint tint from nearly grey values: it is the camera's, not the print's.
-func calm(v *[3]float32) {
-	const tint, colour = 28, 70 // spread of the channels up to which it is a tint; from which a colour
-	low, high := min(v[0], v[1], v[2]), max(v[0], v[1], v[2])
-	if spread := high - low; spread < colour {
-		keep := max(spread-tint, 0) / (colour - tint)
-		grey := 0.3*v[0] + 0.59*v[1] + 0.11*v[2]
-		for ch := range v {
-			v[ch] = grey + keep*(v[ch]-grey)
-		}
-	}
-}
+// inkWhite is the least share of light that is white in and close to ink. Elsewhere more may go:
+// what the network holds for print is faint print and no show-through.
+const inkWhite = 0.9
 
-// lightMap is the light on the paper, as gains that bring it to 1.
-type lightMap struct{ gain [3]*raster.Sampler }
+// fillGain is how much of the stretch to black fills and pictures get: they are to look as they did.
+const fillGain = 0.4
 
-func (l *lightMap) row(dst [3][]float32, y int) {
-	scratch := make([]float32, len(dst[0])) // a grid is never wider than its picture
-	for ch := range dst {
-		l.gain[ch].Row(dst[ch], scratch, y)
-	}
-}
+// toneTable maps what a pixel absorbs, as a share of what the darkest print does, to how many
+// times as much it shall absorb.
+type toneTable [1025]float32
 
-// light measures the paper in cells of about one em. Cells of another tint than the page's paper
-// (coloured panels) or far darker than the paper round them (pictures, solid print) are no paper:
-// they take the light of their surroundings.
-func (c *canvas) light(page *image.RGBA) *lightMap {
-	cell := max(8, int(math.Round(priorEm*c.scale)))
-	f := c.field(page, cell, func(i int) float32 {
-		if c.flags[i]&(isPrint|nearInk) == 0 {
-			return 1
-		}
-		return 0
-	})
-	dropPanels(f)
-	l := &lightMap{}
-	known := f.Fill()
-	for ch := range l.gain {
-		g := raster.NewGrid(c.w, c.h, cell)
-		for i := range g.V {
-			g.V[i] = 1.0 / 255
-			if known {
-				g.V[i] = 1 / max(f.Colour[i][ch], 32)
-			}
-		}
-		l.gain[ch] = g.Sample(c.w, c.h)
-	}
-	return l
-}
-
-// dropPanels makes holes of cells that are not the page's paper.
-func dropPanels(f *raster.Field) {
-	const reach = 6
-	tint := pageTint(f)
-	drop := make([]bool, len(f.Weight))
-	for y := range f.H {
-		for x := range f.W {
-			i := y*f.W + x
-			if f.Weight[i] == 0 {
-				continue
-			}
-			brightest := float32(0)
-			for yy := max(y-reach, 0); yy <= min(y+reach, f.H-1); yy++ {
-				for xx := max(x-reach, 0); xx <= min(x+reach, f.W-1); xx++ {
-					if j := yy*f.W + xx; f.Weight[j] > 0.5 {
-						brightest = max(brightest, brightness(f.Colour[j]))
-					}
-				}
-			}
-			b := brightness(f.Colour[i])
-			drop[i] = b < 0.45*brightest || tintDistance(f.Colour[i], tint) > 0.16
-		}
-	}
-	for i, d := range drop {
-		if d {
-			f.Weight[i] = 0
-		}
-	}
-}
-
-func brightness(c [3]float32) float32 { return (c[0] + c[1] + c[2]) / 3 }
-
-// pageTint is the median of the cells' channels relative to their brightness.
-func pageTint(f *raster.Field) (tint [3]float32) {
-	for ch := range tint {
-		var v []float64
-		for i, w := range f.Weight {
-			if w > 0.5 {
-				v = append(v, float64(f.Colour[i][ch]/max(brightness(f.Colour[i]), 1)))
-			}
-		}
-		tint[ch] = 1
-		if len(v) > 0 {
-			tint[ch] = float32(quantile(v, 0.5))
-		}
-	}
-	return tint
-}
-
-func tintDistance(c, tint [3]float32) (d float32) {
-	b := max(brightness(c), 1)
-	for ch := range c {
-		d = max(d, float32(math.Abs(float64(c[ch]/b-tint[ch]))))
-	}
-	return d
-}
-
-// toneCurve maps a share of the paper's light to 0..255.
-type toneCurve [1025]float32
-
-func (t *toneCurve) at(v float32) float32 { return t[int(min(max(v, 0), 1)*1024)] }
-
-// toneCurve puts white a little below the paper, so that its texture goes, and black a little
-// above the darkest print, with a gentle S between.
-func (c *canvas) toneCurve(page *image.RGBA, l *lightMap) *toneCurve {
-	black, white := c.levels(page, l)
-	t := &toneCurve{}
-	for i := range t {
-		v := (float64(i)/1024 - black) / (white - black)
-		v = min(max(v, 0), 1)
-		s := v * v * (3 - 2*v)
-		t[i] = float32(255 * (0.6*v + 0.4*s))
+// toneCurve is straight, with a share of an S, which makes the edges of the print crisp.
+func toneCurve(s float64) *toneTable {
+	t := &toneTable{}
+	t[0] = float32(1 - s)
+	for i := 1; i < len(t); i++ {
+		v := float64(i) / 1024
+		t[i] = float32(1 - s + s*v*(3-2*v))
 	}
 	return t
 }
 
-// levels finds black and white from the shares of light of the page's print and its paper.
-func (c *canvas) levels(page *image.RGBA, l *lightMap) (black, white float64) {
-	var print, paper []float64
+// paint writes a colour, given as shares of the paper's light. All channels are absorbed by one
+// factor, so that the hue stays; keep says how much of the colour does.
+func (t *toneTable) paint(px []uint8, white, black, keep, r, g, b float32) {
+	k := 1 / (white - black)
+	r, g, b = max(white-r, 0)*k, max(white-g, 0)*k, max(white-b, 0)*k
+	if keep < 1 {
+		grey := 0.3*r + 0.59*g + 0.11*b
+		r, g, b = grey+keep*(r-grey), grey+keep*(g-grey), grey+keep*(b-grey)
+	}
+	most := max(r, g, b)
+	factor := 255 * t[int(min(most, 1)*1024)]
+	if most > 1 {
+		factor /= most
+	}
+	px[0], px[1], px[2] = uint8(255.5-factor*r), uint8(255.5-factor*g), uint8(255.5-factor*b)
+}
+
+// levels are the shares of the paper's light that become white and black.
+type levels struct {
+	white *raster.Sampler
+	black float32
+}
+
+// shareBins is the resolution at which shares of light are counted, from 0 to 1.
+const shareBins = 128
+
+// shares counts how often plain paper has each share of the paper's light.
+type shares [shareBins + 1]int32
+
+func (s *shares) add(o *shares) {
+	for i, n := range o {
+		s[i] += n
+	}
+}
+
+func (s *shares) total() (n int32) {
+	for _, v := range s {
+		n += v
+	}
+	return n
+}
+
+func (s *shares) quantile(q float64) float64 {
+	want, seen := q*float64(s.total()), 0.0
+	for i, n := range s {
+		if seen += float64(n); n > 0 && seen >= want {
+			return float64(i) / shareBins
+		}
+	}
+	return 1
+}
+
+// levels finds black from the page's print, and white place by place from the paper: below its
+// texture, its noise and what shows through, but not below a faint thing here and there, which
+// may be print.
+func (c *canvas) levels(page *image.RGBA, l *lightMap) levels {
+	const perBlock = 10 // cells
+	side := perBlock * l.cell
+	g := raster.NewGrid(c.w, c.h, side)
+	counts := make([]shares, len(g.V))
+	prints := make([]shares, g.H)
+	raster.Rows(g.H, c.workers, func(a, b int) {
+		for by := a; by < b; by++ {
+			c.countShares(page, l, by*side, min((by+1)*side, c.h), side, counts[by*g.W:][:g.W], &prints[by])
+		}
+	})
+	var all, print shares
+	for i := range counts {
+		all.add(&counts[i])
+	}
+	for i := range prints {
+		print.add(&prints[i])
+	}
+	usual := whiteOf(&all)
+	for by := range g.H {
+		for bx := range g.W {
+			var near shares
+			for y := max(by-1, 0); y <= min(by+1, g.H-1); y++ {
+				for x := max(bx-1, 0); x <= min(bx+1, g.W-1); x++ {
+					near.add(&counts[y*g.W+x])
+				}
+			}
+			g.V[by*g.W+bx] = usual
+			if near.total() > 300 {
+				g.V[by*g.W+bx] = whiteOf(&near)
+			}
+		}
+	}
+	lv := levels{black: 0.2}
+	if print.total() > 50 {
+		lv.black = float32(min(max(0.8*print.quantile(0.12), 0.05), 0.55))
+	}
+	lv.white = c.whiteOfFills(g, l).Sample(c.w, c.h)
+	return lv
+}
+
+// countShares counts a sample of the pixels of the rows y0 to y1.
+func (c *canvas) countShares(page *image.RGBA, l *lightMap, y0, y1, side int, paper []shares, print *shares) {
+	const step = 3
 	var line [3][]float32
 	for ch := range line {
 		line[ch] = make([]float32, c.w)
 	}
-	const step = 7 // a sample is enough
-	for y := step / 2; y < c.h; y += step {
-		l.row(line, y)
-		for x := step / 2; x < c.w; x += step {
+	scratch := make([]float32, c.w)
+	for y := y0 + 1; y < y1; y += step {
+		l.row(line, scratch, y)
+		for x := 1; x < c.w; x += step {
 			i := y*c.w + x
 			px := page.Pix[4*i : 4*i+3 : 4*i+3]
-			share := 0.0
-			for ch := range px {
-				share += float64(float32(px[ch])*line[ch][x]) / 3
-			}
+			r, g, b := float32(px[0])*line[0][x], float32(px[1])*line[1][x], float32(px[2])*line[2][x]
 			switch c.flags[i] & (isHand | isPrint | nearInk) {
 			case isPrint, isPrint | nearInk:
-				print = append(print, share)
+				print[int(min((r+g+b)/3, 1)*shareBins)]++
 			case 0:
-				paper = append(paper, share)
+				if !l.fill[y/l.cell*l.w+x/l.cell] {
+					paper[x/side][int(min(r, g, b, 1)*shareBins)]++
+				}
 			}
 		}
 	}
-	black, white = 0.2, 0.92
-	if len(print) > 50 {
-		black = min(max(quantile(print, 0.1), 0.05), 0.5)
+}
+
+// whiteOf is the share of light that all but a little of the paper has.
+func whiteOf(s *shares) float32 {
+	if s.total() == 0 {
+		return 0.92
 	}
-	if len(paper) > 50 {
-		white = min(max(quantile(paper, 0.04), 0.75), 0.96)
+	middle, low := s.quantile(0.5), s.quantile(0.1)
+	const few = 3.2 // times what a tenth of the paper is darker by: noise does not reach there
+	return float32(min(max(s.quantile(0.012)-0.5/shareBins, middle-few*(middle-low)-0.02, 0.72), 0.97))
+}
+
+// whiteOfFills brings the white to the cells of the light and lifts it in the fills.
+func (c *canvas) whiteOfFills(blocks *raster.Grid, l *lightMap) *raster.Grid {
+	const fillWhite = 0.985
+	g := raster.NewGrid(c.w, c.h, l.cell)
+	s, scratch := blocks.Sample(g.W, g.H), make([]float32, blocks.W)
+	for y := range g.H {
+		row := g.V[y*g.W:][:g.W]
+		s.Row(row, scratch, y)
+		for x := range row {
+			if l.fill[y*l.w+x] {
+				row[x] = fillWhite
+			}
+		}
 	}
-	return black, max(white, black+0.2)
+	return g
+}
+
+// inkMap is what squares of the page hold.
+type inkMap struct {
+	colour *raster.Grid // 1 where print has a colour of its own, 0 where it is grey
+	text   []bool       // strokes on paper, no picture
+}
+
+// inks sums up the ink in squares, since over a few strokes the fringes of a lens and the noise
+// of compression cancel out, and the ink's colour does not.
+func (c *canvas) inks(page *image.RGBA, l *lightMap) inkMap {
+	const perSquare = 2
+	side := perSquare * l.cell
+	g := raster.NewGrid(c.w, c.h, side)
+	paper := make([]float32, len(g.V))
+	raster.Rows(g.H, c.workers, func(a, b int) {
+		var line [3][]float32
+		for ch := range line {
+			line[ch] = make([]float32, c.w)
+		}
+		scratch := make([]float32, c.w)
+		sums := make([][3]float32, g.W)
+		for gy := a; gy < b; gy++ {
+			clear(sums)
+			free := paper[gy*g.W:][:g.W]
+			for y := gy * side; y < min((gy+1)*side, c.h); y += 2 {
+				l.row(line, scratch, y)
+				row := page.Pix[y*page.Stride:][:4*c.w]
+				for gx := range sums {
+					s := &sums[gx]
+					for x := gx * side; x < min((gx+1)*side, c.w); x++ {
+						px := row[4*x : 4*x+3 : 4*x+3]
+						r, g, b := 1-float32(px[0])*line[0][x], 1-float32(px[1])*line[1][x], 1-float32(px[2])*line[2][x]
+						if max(r, g, b) > inkLeast {
+							s[0], s[1], s[2] = s[0]+r, s[1]+g, s[2]+b
+						} else {
+							free[gx]++
+						}
+					}
+				}
+			}
+			for gx, s := range sums {
+				g.V[gy*g.W+gx] = colourful(s)
+			}
+		}
+	})
+	m := inkMap{colour: widen(g), text: make([]bool, len(paper))}
+	most := make([]float32, len(paper))
+	extreme(most, paper, g.W, g.H, 1, func(a, b float32) float32 { return max(a, b) })
+	for i, n := range most {
+		m.text[i] = n > 0.2*float32(side*side/2)
+	}
+	return m
+}
+
+// fewer brings a pixel of text to one of a few shades, which keeps edges smooth and files small.
+func fewer(px []uint8) {
+	const shade, hue = 17, 6 // 255 / 15; steps of a channel's share in the absorption
+	r, g, b := 255-float32(px[0]), 255-float32(px[1]), 255-float32(px[2])
+	most := max(r, g, b)
+	level := float32(int(most/shade+0.5)) * shade
+	if most == 0 {
+		return
+	}
+	for ch, v := range [3]float32{r, g, b} {
+		px[ch] = uint8(255.5 - level*float32(int(v/most*hue+0.5))/hue)
+	}
+}
+
+// inkLeast is the share of light that ink takes away at least.
+const inkLeast = 0.1
+
+// colourful is 1 for ink of a colour, given what it absorbs, and 0 for grey.
+func colourful(sum [3]float32) float32 {
+	const little = 1.5 // pixels of ink: too few to tell
+	const grey, colour = 0.12, 0.25
+	most, least := max(sum[0], sum[1], sum[2]), min(sum[0], sum[1], sum[2])
+	if most < little {
+		return 0
+	}
+	return min(max(((most-least)/most-grey)/(colour-grey), 0), 1)
+}
+
+// widen takes each value over to the neighbouring cells, since a stroke does not end at a cell.
+func widen(g *raster.Grid) *raster.Grid {
+	out := *g
+	out.V = make([]float32, len(g.V))
+	extreme(out.V, g.V, g.W, g.H, 1, func(a, b float32) float32 { return max(a, b) })
+	return &out
+}
+
+// extreme is the extreme value within d rows and columns.
+func extreme(dst, src []float32, w, h, d int, most func(a, b float32) float32) {
+	rows := make([]float32, len(src))
+	for y := range h {
+		line := src[y*w:][:w]
+		for x := range line {
+			v := line[x]
+			for _, n := range line[max(x-d, 0):min(x+d+1, w)] {
+				v = most(v, n)
+			}
+			rows[y*w+x] = v
+		}
+	}
+	for y := range h {
+		for x := range w {
+			v := rows[y*w+x]
+			for yy := max(y-d, 0); yy <= min(y+d, h-1); yy++ {
+				v = most(v, rows[yy*w+x])
+			}
+			dst[y*w+x] = v
+		}
+	}
 }

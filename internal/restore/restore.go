@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"unink/internal/nn"
+	"unink/internal/raster"
 )
 
 // ErrNoContent says that the page is blank.
@@ -42,15 +43,16 @@ type Options struct {
 	Finish          Finish
 	Remove          Ink
 	Layers          bool
-	KeepOrientation bool
-	KeepDistortion  bool
+	KeepOrientation bool // as the Colour finish always does
+	KeepDistortion  bool // likewise
 }
 
 // Engine is what the stages work with.
 type Engine struct {
-	Runner  nn.Runner
-	Em      float64 // of body text, in pixels, that the network wants
-	Threads int     // goroutines for one page
+	Segmenter nn.Runner
+	Orienter  nn.Runner
+	Em        float64 // of body text, in pixels, that the segmenter wants
+	Threads   int     // goroutines for one page
 }
 
 // Page is a cleaned page.
@@ -59,6 +61,10 @@ type Page struct {
 	Removed     float64      // share of the pixels, 0 to 1
 	Handwriting *image.NRGBA // with Layers
 	Mask        *image.Gray  // with Layers: 255 where something was removed
+	Turned      int          // degrees clockwise that the page was turned to stand upright
+	Flattened   bool         // perspective or skew was undone
+	Orient      time.Duration
+	Flatten     time.Duration
 	Segment     time.Duration
 	Erase       time.Duration
 	Finish      time.Duration
@@ -67,17 +73,45 @@ type Page struct {
 // Clean takes the handwriting off an opaque picture with its origin at 0,0, which it leaves as
 // it is. It stops between tiles and stages when the context ends.
 func (e *Engine) Clean(ctx context.Context, src *image.RGBA, o Options) (*Page, error) {
+	p := &Page{}
 	start := time.Now()
-	// Orientation and distortion belong here, before anything is looked for.
-	m := working(src, printSize(src, e.Threads), e.Em, e.Threads)
-	s, err := segment(ctx, e.Runner, m)
-	if err != nil {
+	em := printSize(src, e.Threads)
+	m := working(src, em, e.Em, e.Threads)
+	if o.Finish == Scan && !o.KeepOrientation {
+		quarters, _, err := quartersToUpright(ctx, e.Orienter, m, em*float64(m.W)/float64(src.Rect.Dx()), e.Threads)
+		if err != nil {
+			return nil, err
+		}
+		if quarters != 0 {
+			src = raster.Turn(src, quarters)
+			m = working(src, em, e.Em, e.Threads)
+		}
+		p.Turned = 90 * quarters
+	}
+	p.Orient = time.Since(start)
+
+	start = time.Now()
+	if o.Finish == Scan && !o.KeepDistortion {
+		if warp, _ := flatten(m, em*float64(m.W)/float64(src.Rect.Dx()), e.Threads); warp != nil {
+			src = warp.Apply(src, e.Threads)
+			m = working(src, em, e.Em, e.Threads)
+			p.Flattened = true
+		}
+	}
+	p.Flatten = time.Since(start)
+	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	p := &Page{Segment: time.Since(start)}
 
 	start = time.Now()
 	paper := paperGrids(m, e.Threads)
+	s, err := segment(ctx, e.Segmenter, m, exposure(paper))
+	if err != nil {
+		return nil, err
+	}
+	p.Segment = time.Since(start)
+
+	start = time.Now()
 	ink := measureInk(s, m, paper, e.Threads)
 	if ink.blank() {
 		return nil, ErrNoContent

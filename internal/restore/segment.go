@@ -91,8 +91,8 @@ func tileSpans(n, side int) []tileSpan {
 	return out
 }
 
-// segment classifies every pixel of the working picture, tile by tile.
-func segment(ctx context.Context, runner nn.Runner, m *raster.RGB) (*scores, error) {
+// segment classifies every pixel of the working picture, tile by tile, each plane times its gain.
+func segment(ctx context.Context, runner nn.Runner, m *raster.RGB, gain [3]float32) (*scores, error) {
 	s := &scores{w: m.W, h: m.H, hand: make([]int8, m.W*m.H), print: make([]int8, m.W*m.H)}
 	tile := shapeFor(m.W, m.H)
 	in := make([]float32, 3*tile.Pixels())
@@ -102,7 +102,7 @@ func segment(ctx context.Context, runner nn.Runner, m *raster.RGB) (*scores, err
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			cut(in, m, tile, tx.at, ty.at)
+			cut(in, m, gain, tile, tx.at, ty.at)
 			if err := runner.Run(ctx, tile, in, out); err != nil {
 				return nil, err
 			}
@@ -112,18 +112,33 @@ func segment(ctx context.Context, runner nn.Runner, m *raster.RGB) (*scores, err
 	return s, nil
 }
 
+// exposure is the gains of the planes that make a dim page's paper as light as the network saw most: as
+// it lies in the better lit parts, the desk and shadows left aside.
+func exposure(paper [3]*raster.Grid) (gain [3]float32) {
+	const wanted, most = 255, 4
+	for ch, g := range paper {
+		light := make([]float64, len(g.V))
+		for i, v := range g.V {
+			light[i] = float64(v)
+		}
+		gain[ch] = float32(min(max(wanted/max(quantile(light, 0.75), 1), 1), most))
+	}
+	return gain
+}
+
 // cut fills a tile from the picture at x, y, mirrored beyond its borders.
-func cut(to []float32, m *raster.RGB, tile nn.Shape, x, y int) {
+func cut(to []float32, m *raster.RGB, gain [3]float32, tile nn.Shape, x, y int) {
 	cols := make([]int, tile.W)
 	for i := range cols {
 		cols[i] = raster.Reflect(x+i, m.W)
 	}
 	for c, plane := range m.Pix {
+		scale := gain[c] / 255
 		for i := range tile.H {
 			row := plane[raster.Reflect(y+i, m.H)*m.W:][:m.W]
 			dst := to[(c*tile.H+i)*tile.W:][:tile.W]
 			for j, col := range cols {
-				dst[j] = float32(row[col]) * (1.0 / 255)
+				dst[j] = min(float32(row[col])*scale, 1)
 			}
 		}
 	}

@@ -1,0 +1,159 @@
+package restore
+
+import (
+	"image"
+	"image/color"
+	"math/rand/v2"
+	"testing"
+)
+
+// blankSheet is a canvas of 600 × 480 pixels at the network's scale, of noisy paper.
+func blankSheet(paper func(x, y int) color.RGBA) *canvas {
+	const w, h = 600, 480
+	r := rand.New(rand.NewPCG(1, 2))
+	m := image.NewRGBA(image.Rect(0, 0, w, h))
+	for y := range h {
+		for x := range w {
+			c := paper(x, y)
+			n := r.NormFloat64() * 1.5
+			m.SetRGBA(x, y, color.RGBA{clamp8(float32(float64(c.R) + n)), clamp8(float32(float64(c.G) + n)), clamp8(float32(float64(c.B) + n)), 255})
+		}
+	}
+	return &canvas{src: m, w: w, h: h, workers: 2, scale: 1, flags: make([]uint8, w*h)}
+}
+
+// print draws a rectangle, known to be print.
+func (c *canvas) print(r image.Rectangle, ink color.RGBA) {
+	for y := r.Min.Y; y < r.Max.Y; y++ {
+		for x := r.Min.X; x < r.Max.X; x++ {
+			c.src.SetRGBA(x, y, ink)
+			c.flags[y*c.w+x] |= isPrint
+		}
+	}
+}
+
+// finish scans the canvas and returns the share of a rectangle's pixels that are wholly white.
+func (c *canvas) finish() func(r image.Rectangle) float64 {
+	c.markNearInk()
+	c.scan(c.src)
+	return func(r image.Rectangle) float64 {
+		white := 0
+		for y := r.Min.Y; y < r.Max.Y; y++ {
+			for x := r.Min.X; x < r.Max.X; x++ {
+				if c.src.RGBAAt(x, y) == (color.RGBA{255, 255, 255, 255}) {
+					white++
+				}
+			}
+		}
+		return float64(white) / float64(r.Dx()*r.Dy())
+	}
+}
+
+func even(v uint8) func(x, y int) color.RGBA {
+	return func(int, int) color.RGBA { return color.RGBA{v, v, v, 255} }
+}
+
+func linesOfText(c *canvas, ink color.RGBA) {
+	for y := 40; y < 440; y += 30 {
+		for x := 40; x < 560; x += 14 {
+			c.print(image.Rect(x, y, x+3, y+12), ink)
+		}
+	}
+}
+
+func TestPaperUnderAHardShadowIsWhite(t *testing.T) {
+	c := blankSheet(func(x, y int) color.RGBA {
+		if x > 250+y/4 {
+			return color.RGBA{130, 136, 145, 255}
+		}
+		return color.RGBA{232, 226, 214, 255}
+	})
+	linesOfText(c, color.RGBA{40, 40, 40, 255})
+	white := c.finish()
+	for _, r := range []image.Rectangle{image.Rect(0, 0, 240, 30), image.Rect(420, 450, 600, 480), image.Rect(0, 0, 600, 34)} {
+		if got := white(r); got < 0.96 {
+			t.Errorf("%v: %.3f of the paper is white, want 0.96", r, got)
+		}
+	}
+}
+
+func TestAPanelIsKept(t *testing.T) {
+	panel := image.Rect(100, 100, 380, 260)
+	c := blankSheet(func(x, y int) color.RGBA {
+		if (image.Point{X: x, Y: y}).In(panel) {
+			return color.RGBA{238, 238, 205, 255}
+		}
+		return color.RGBA{240, 240, 240, 255}
+	})
+	linesOfText(c, color.RGBA{40, 40, 40, 255})
+	white := c.finish()
+	if got := white(image.Rect(400, 80, 590, 300)); got < 0.6 {
+		t.Errorf("beside the panel %.2f is white, want the paper", got)
+	}
+	got := c.src.RGBAAt(200, 114+30)
+	if got.R < 244 || got.G < 244 || got.B < 195 || got.B > 235 {
+		t.Errorf("panel is %v, want a light yellow", got)
+	}
+	if got := white(panel.Inset(3)); got > 0.02 {
+		t.Errorf("%.3f of the panel has become white", got)
+	}
+}
+
+func TestGreyPrintLosesItsFringesAndColouredPrintKeepsItsHue(t *testing.T) {
+	c := blankSheet(even(235))
+	linesOfText(c, color.RGBA{60, 60, 60, 255})
+	for y := 40; y < 440; y += 30 { // fringes of a lens: red before, blue behind
+		for x := 40; x < 560; x += 14 {
+			c.print(image.Rect(x-1, y, x, y+12), color.RGBA{200, 170, 165, 255})
+			c.print(image.Rect(x+3, y, x+4, y+12), color.RGBA{165, 175, 200, 255})
+		}
+	}
+	c.print(image.Rect(40, 452, 500, 455), color.RGBA{165, 200, 234, 255})
+	c.finish()
+	for _, p := range []image.Point{{39, 45}, {43, 45}, {41, 45}, {207, 200}} {
+		if v := c.src.RGBAAt(p.X, p.Y); v.R != v.G || v.G != v.B {
+			t.Errorf("%v of grey print is %v, want grey", p, v)
+		}
+	}
+	v := c.src.RGBAAt(300, 453)
+	if hue := hueOf([3]float64{float64(v.R) / 255, float64(v.G) / 255, float64(v.B) / 255}); hue < 195 || hue > 225 || v.B-v.R < 40 {
+		t.Errorf("light blue print is %v, hue %.0f°", v, hue)
+	}
+}
+
+func TestShowThroughGoesAndFaintPrintStays(t *testing.T) {
+	c := blankSheet(func(x, y int) color.RGBA {
+		if x < 300 && y%20 < 9 && x%13 < 6 { // the other side's lines: faint and many
+			return color.RGBA{212, 212, 212, 255}
+		}
+		if x > 420 && x < 560 && y > 200 && y < 203 { // one faint line that nobody knows of
+			return color.RGBA{190, 190, 190, 255}
+		}
+		return color.RGBA{240, 240, 240, 255}
+	})
+	white := c.finish()
+	if got := white(image.Rect(10, 10, 200, 470)); got < 0.98 {
+		t.Errorf("%.3f is white where the other side shows through, want 0.98", got)
+	}
+	if got := white(image.Rect(440, 201, 540, 202)); got > 0.05 {
+		t.Errorf("%.2f of a faint line has gone", got)
+	}
+}
+
+func TestTextHasFewShades(t *testing.T) {
+	c := blankSheet(even(240))
+	linesOfText(c, color.RGBA{50, 50, 50, 255})
+	for i := range 200 { // soft edges of any shade
+		c.print(image.Rect(50+2*i, 456, 52+2*i, 458), color.RGBA{uint8(40 + i), uint8(40 + i), uint8(40 + i), 255})
+	}
+	c.finish()
+	shades := map[color.RGBA]bool{}
+	for y := range c.h {
+		for x := range c.w {
+			shades[c.src.RGBAAt(x, y)] = true
+		}
+	}
+	if len(shades) > 16 || len(shades) < 8 {
+		t.Errorf("%d shades, want 8 to 16", len(shades))
+	}
+}

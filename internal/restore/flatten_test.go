@@ -1,0 +1,220 @@
+package restore
+
+import (
+	"fmt"
+	"image"
+	"image/color"
+	"math"
+	"testing"
+
+	"unink/internal/raster"
+)
+
+// printedPage draws lines of print-like characters, 24 px to the em, in words, with two rules, on white.
+func printedPage(w, h int) *image.RGBA {
+	m := image.NewRGBA(image.Rect(0, 0, w, h))
+	for i := range m.Pix {
+		m.Pix[i] = 255
+	}
+	seed := uint32(7)
+	next := func(n int) int {
+		seed = seed*1664525 + 1013904223
+		return int(seed>>16) % n
+	}
+	box := func(x0, y0, x1, y1 int) {
+		for y := y0; y < y1; y++ {
+			for x := x0; x < x1; x++ {
+				m.SetRGBA(x, y, color.RGBA{20, 20, 20, 255})
+			}
+		}
+	}
+	const margin, leading = 110, 36
+	for line, y := 0, margin; y < h-margin; line, y = line+1, y+leading {
+		if line%12 == 11 {
+			box(margin, y-8, w-margin, y-5)
+			continue
+		}
+		for x := margin; x < w-margin-16; x += 14 {
+			if next(6) == 0 {
+				continue // between words
+			}
+			top, foot := 12, 0
+			switch next(6) {
+			case 0:
+				top = 18 // an ascender
+			case 1:
+				foot = 5 // a descender
+			}
+			// Open at the right like a c, so that it is as solid as a character.
+			box(x, y-top, x+3, y+foot)
+			box(x, y-top, x+10, y-top+3)
+			box(x, y+foot-3, x+10, y+foot)
+		}
+	}
+	return m
+}
+
+// seen shows a page as a camera does: the pixel at x, y of the picture is the page's at(x, y).
+func seen(page *image.RGBA, w, h int, at func(x, y float64) (float64, float64)) *image.RGBA {
+	return raster.NewWarp(page.Rect.Dx(), page.Rect.Dy(), w, h, at).Apply(page, 2)
+}
+
+func turnedBy(degrees float64, w, h int) func(x, y float64) (float64, float64) {
+	s, c := math.Sincos(degrees * math.Pi / 180)
+	cx, cy := float64(w)/2, float64(h)/2
+	return func(x, y float64) (float64, float64) {
+		return cx + c*(x-cx) + s*(y-cy), cy - s*(x-cx) + c*(y-cy)
+	}
+}
+
+const pageWidth, pageHeight = 720, 960
+
+func TestFlattenLeavesAStraightPage(t *testing.T) {
+	page := printedPage(pageWidth, pageHeight)
+	for _, degrees := range []float64{0, 0.08} {
+		m := page
+		if degrees != 0 {
+			m = seen(page, pageWidth, pageHeight, turnedBy(degrees, pageWidth, pageHeight))
+		}
+		if w, _ := Flatten(m, 2); w != nil {
+			t.Errorf("a page turned by %g degrees is warped", degrees)
+		}
+	}
+}
+
+// The way there and back ends where it began but for a turn of 0.2 degrees, and a move and scale.
+func TestFlattenTurnsASkewedPage(t *testing.T) {
+	page := printedPage(pageWidth, pageHeight)
+	for _, degrees := range []float64{-11, 0.5, 4} {
+		there := turnedBy(degrees, pageWidth, pageHeight)
+		w, confidence := Flatten(seen(page, pageWidth, pageHeight, there), 2)
+		if w == nil {
+			t.Errorf("a page turned by %g degrees is left", degrees)
+			continue
+		}
+		if confidence < 0.8 {
+			t.Errorf("%g degrees: the confidence is %g", degrees, confidence)
+		}
+		x0, y0 := there(picturePlace(w, 0.25, 0.5))
+		x1, y1 := there(picturePlace(w, 0.75, 0.5))
+		if left := math.Atan2(y1-y0, x1-x0) * 180 / math.Pi; math.Abs(left) > 0.2 {
+			t.Errorf("of %g degrees %g are left", degrees, left)
+		}
+	}
+}
+
+// picturePlace is where in a picture of the test's size a place of the straightened page, in shares of it, comes from.
+func picturePlace(w *raster.Warp, u, v float64) (float64, float64) {
+	x, y := w.At(u*float64(w.W), v*float64(w.H))
+	return (x+0.5)*pageWidth/float64(w.SrcW) - 0.5, (y+0.5)*pageWidth/float64(w.SrcW) - 0.5
+}
+
+// A sheet on a dark desk, seen at an angle, is shown from above and cut out.
+func TestFlattenCutsOutTheSheet(t *testing.T) {
+	page := printedPage(pageWidth, pageHeight)
+	at := func(x, y float64) (float64, float64) {
+		x, y = x-360, y-480
+		d := 0.8 + 0.0002*x + 0.00025*y
+		return 360 + (1.02*x+0.06*y)/d, 480 + (1.02*y-0.05*x)/d
+	}
+	picture := seen(page, pageWidth, pageHeight, at)
+	for y := range pageHeight {
+		for x := range pageWidth {
+			if u, v := at(float64(x), float64(y)); u < 0 || v < 0 || u > pageWidth-1 || v > pageHeight-1 {
+				picture.SetRGBA(x, y, color.RGBA{70, 60, 50, 255})
+			}
+		}
+	}
+	w, _ := Flatten(picture, 2)
+	if w == nil {
+		t.Fatal("the page is left")
+	}
+	const off = 12 // pixels of the page
+	for _, c := range [4][2]float64{{0, 0}, {1, 0}, {0, 1}, {1, 1}} {
+		x, y := at(picturePlace(w, c[0], c[1]))
+		if d := math.Hypot(x-c[0]*pageWidth, y-c[1]*pageHeight); d > off {
+			t.Errorf("corner %v comes from %.0f,%.0f of the page", c, x, y)
+		}
+	}
+}
+
+// Where no line of print is to be found nothing is done.
+func TestFlattenLeavesWhatItDoesNotKnow(t *testing.T) {
+	waves := image.NewRGBA(image.Rect(0, 0, 700, 900))
+	speckled := image.NewRGBA(waves.Rect)
+	seed := uint32(3)
+	for i := 0; i < len(waves.Pix); i += 4 {
+		x, y := float64(i/4%700), float64(i/4/700)
+		seed = seed*1664525 + 1013904223
+		v, n := uint8(128+100*math.Sin(x/30+y/45)*math.Cos(y/25)), uint8(255)
+		if seed>>24 < 8 {
+			n = 0
+		}
+		copy(waves.Pix[i:], []uint8{v, v, v, 255})
+		copy(speckled.Pix[i:], []uint8{n, n, n, 255})
+	}
+	for name, m := range map[string]*image.RGBA{"waves": waves, "specks": speckled, "one pixel": image.NewRGBA(image.Rect(0, 0, 1, 1))} {
+		if w, _ := Flatten(m, 2); w != nil {
+			t.Errorf("%s are warped", name)
+		}
+	}
+}
+
+func TestFitPencilIsRobust(t *testing.T) {
+	want := pencil{slope: 0.05, fan: -0.08}
+	var guides []guide
+	for i := range 30 {
+		x, y := 0.2*float64(i%3-1), float64(i)/15-1
+		g := guide{x: x, y: y, weight: 0.5, slope: (want.slope - want.fan*y) / (1 - want.fan*x)}
+		if i%4 == 3 {
+			g.slope += 0.05 * float64(i%5-2)
+		}
+		guides = append(guides, g)
+	}
+	got := fitPencil(guides)
+	if math.Abs(got.slope-want.slope) > 0.001 || math.Abs(got.fan-want.fan) > 0.002 {
+		t.Errorf("the pencil is %+v, want %+v", got.pencil, want)
+	}
+	if got.share < 0.7 || got.share > 0.9 {
+		t.Errorf("%g of the lines agree", got.share)
+	}
+}
+
+// The lines of both pencils are parallel to the axes of the plane, and back undoes to.
+func TestPlaneOf(t *testing.T) {
+	across, down := pencil{0.06, 0.1}, pencil{-0.09, -0.07}
+	p, ok := planeOf(across, down)
+	if !ok {
+		t.Fatal("no plane")
+	}
+	for _, at := range [][2]float64{{0, 0}, {0.5, -0.6}, {-0.4, 0.7}} {
+		x, y := at[0], at[1]
+		slope := (across.slope - across.fan*y) / (1 - across.fan*x)
+		_, y0 := p.to.apply(x, y)
+		if _, y1 := p.to.apply(x+0.1, y+0.1*slope); math.Abs(y1-y0) > 1e-9 {
+			t.Errorf("at %v a row rises by %g", at, y1-y0)
+		}
+		slope = (down.slope - down.fan*x) / (1 - down.fan*y)
+		x0, y0 := p.to.apply(x, y)
+		if x1, _ := p.to.apply(x+0.1*slope, y+0.1); math.Abs(x1-x0) > 1e-9 {
+			t.Errorf("at %v a column leans by %g", at, x1-x0)
+		}
+		if bx, by := p.back.apply(x0, y0); math.Hypot(bx-x, by-y) > 1e-9 {
+			t.Errorf("%v came back as %g,%g", at, bx, by)
+		}
+	}
+}
+
+func BenchmarkFlatten(b *testing.B) {
+	page := seen(printedPage(1240, 1754), 1240, 1754, turnedBy(2, 1240, 1754))
+	m := raster.Resize(page, 1240, 1754, 2)
+	for _, workers := range []int{1, 2} {
+		b.Run(fmt.Sprint(workers), func(b *testing.B) {
+			for b.Loop() {
+				if w, _ := flatten(m, 24, workers); w == nil {
+					b.Fatal("the page is left")
+				}
+			}
+		})
+	}
+}

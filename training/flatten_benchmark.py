@@ -1,0 +1,156 @@
+"""Makes the benchmark of straightening: printed pages as a scanner or a camera at an angle sees them.
+
+    python3 -m training.flatten_benchmark --out bench/flatten/data
+
+For every case it writes CLASS-N.jpg, and for all of them cases.json: [{"name", "class", "page", "map"}]. page is the
+size of the flat page; map says for ROWS x COLUMNS of its points, equally spaced from corner to corner, where in the picture
+they lie: [[x, y], ...], row by row, in pixels with pixel centres at whole numbers. The pages are our own layouts that training never sees.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from . import capture
+from .paths import data_root
+
+EM = 11  # pixels of body text
+COLUMNS, ROWS = 13, 17
+DISTANCE = 2.6  # of the camera, in units of half the page's longer side
+
+PAGES = (
+    "h3-00143-letter", "h3-00090-reading", "h1-00127-exam_paper", "h3-00545-invoice", "h2-00056-report", "h3-00502-book",
+    "h91-00439-true_false", "h3-00158-textbook", "h3-00326-timetable", "h3-00161-newspaper", "h2-00094-report", "h3-00005-tables",
+)
+
+# class: ((what is done), ...), the pages in turn
+CASES = {
+    "flat": ({}, {}, {}, {}),
+    "skew": tuple({"turn": a} for a in (1, -2, 3.5, -6, 9, -12)),
+    "perspective": (
+        {"tilt": (14, 6), "turn": 1}, {"tilt": (-8, 16), "turn": -3}, {"tilt": (20, -9), "turn": 4}, {"tilt": (22, 4)},
+    ),
+    "desk": (
+        {"tilt": (0, 0), "turn": 7, "desk": "wood"}, {"tilt": (18, 10), "turn": -5, "desk": "wood"},
+        {"tilt": (-9, -17), "turn": 3, "desk": "cloth"}, {"tilt": (24, 0), "turn": -10, "desk": "dark"},
+    ),
+    "curl": ({"curl": 0.05}, {"curl": 0.09, "turn": 1}, {"curl": -0.06, "tilt": (8, 5)}, {"curl": 0.07, "tilt": (-6, 9), "turn": -2}),
+    "crumple": ({"crumple": 0.012, "turn": 1.5}, {"crumple": 0.018, "tilt": (6, -8), "desk": "wood"}),
+}
+
+
+def page(name):
+    path = data_root() / "pages" / "val" / name
+    image = cv2.imread(str(path.with_suffix(".png")), cv2.IMREAD_GRAYSCALE)
+    scale = EM / json.loads(path.with_suffix(".json").read_text())["em"]
+    return cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+
+
+class Camera:
+    """Sees a page: place tells where a point of it, in its pixels, lies in the picture."""
+
+    def __init__(self, rng, w, h, turn=0, tilt=None, curl=0, crumple=0, desk=None):
+        self.w, self.h, self.half = w, h, max(w, h) / 2
+        self.zoom = (0.8 if desk else 0.97) if tilt else None  # a page without tilt is seen from far away
+        a, b, c = np.deg2rad([*(tilt or (0, 0)), turn])
+        rx = np.array([[1, 0, 0], [0, np.cos(a), -np.sin(a)], [0, np.sin(a), np.cos(a)]])
+        ry = np.array([[np.cos(b), 0, np.sin(b)], [0, 1, 0], [-np.sin(b), 0, np.cos(b)]])
+        rz = np.array([[np.cos(c), -np.sin(c), 0], [np.sin(c), np.cos(c), 0], [0, 0, 1]])
+        self.rotation = rz @ ry @ rx
+        self.curl, self.shift = curl, rng.uniform(-0.4, 0.4)
+        self.crumple = [(crumple * rng.standard_normal(3), rng.uniform(1.5, 4, 2), rng.uniform(0, 6.3, 2)) for _ in range(5)]
+        self.offset = np.zeros(2)
+        rim = self.place(np.array([0, w, 0, w, w / 2, w / 2, 0, w]), np.array([0, 0, h, h, 0, h, h / 2, h / 2]))
+        low, high, room = rim.min(1), rim.max(1), 0.06 * self.half
+        if not desk:  # the page fills the picture or nearly; corners may be cut off
+            room = -0.012 * self.half
+            if not tilt and not curl:
+                low, high, room = np.array([-0.5, -0.5]), np.array([w - 0.5, h - 0.5]), 0
+        self.offset = low - room
+        self.size = tuple(int(v) for v in np.ceil(high - low + 2 * room))
+
+    def place(self, x, y):
+        u, v = (x - (self.w - 1) / 2) / self.half, (y - (self.h - 1) / 2) / self.half
+        z = self.curl * (np.cos(2.2 * (u - self.shift)) - 1) * 4
+        x3, y3 = u, v
+        for k, f, p in self.crumple:
+            wave = np.sin(f[0] * u + p[0]) * np.sin(f[1] * v + p[1])
+            x3, y3, z = x3 + 0.3 * k[0] * wave, y3 + 0.6 * k[1] * wave, z + k[2] * wave
+        q = np.tensordot(self.rotation, np.stack([x3, y3, z]), 1)
+        if self.zoom is None:
+            out = np.stack([q[0], q[1] + (0.35 * q[2] if self.curl else 0)])  # seen from somewhat below
+        else:
+            out = q[:2] * self.zoom * DISTANCE / (DISTANCE + q[2])
+        to = np.array([(self.w - 1) / 2, (self.h - 1) / 2]) - self.offset
+        return out * self.half + to.reshape(2, *[1] * (out.ndim - 1))
+
+    def back(self):
+        """The page's point at each pixel of the picture, by Newton's method."""
+        w, h = self.size
+        c = np.stack(np.meshgrid(np.arange(w, dtype=np.float64), np.arange(h, dtype=np.float64)))
+        p = np.stack([c[0] * self.w / w, c[1] * self.h / h])
+        for _ in range(12):
+            f = self.place(p[0], p[1]) - c
+            fx = (self.place(p[0] + 1, p[1]) - self.place(p[0] - 1, p[1])) / 2
+            fy = (self.place(p[0], p[1] + 1) - self.place(p[0], p[1] - 1)) / 2
+            d = fx[0] * fy[1] - fy[0] * fx[1]
+            p[0] -= np.clip((fy[1] * f[0] - fy[0] * f[1]) / d, -50, 50)
+            p[1] -= np.clip((fx[0] * f[1] - fx[1] * f[0]) / d, -50, 50)
+        return p.astype(np.float32)
+
+
+def desk(rng, kind, w, h):
+    xs, ys = np.meshgrid(np.arange(w, dtype=np.float32), np.arange(h, dtype=np.float32))
+    if kind == "wood":
+        grain = np.sin(0.35 * ys + 9 * capture.field(rng, h, w, 3, 2)) * 10 + 10 * capture.field(rng, h, w, 40, 2)
+        planks = 25 * (np.abs((ys + 0.1 * xs) % 160 - 80) > 77)
+        return 105 + grain - planks
+    if kind == "cloth":
+        return 150 + 14 * np.sin(0.9 * xs) * np.sin(0.9 * ys) + 8 * capture.field(rng, h, w, 8, 2)
+    return 45 + 6 * capture.field(rng, h, w, 12, 3)
+
+
+def shot(rng, image, what):
+    h, w = image.shape
+    camera = Camera(rng, w, h, **what)
+    xs, ys = np.linspace(0, w - 1, COLUMNS), np.linspace(0, h - 1, ROWS)
+    gx, gy = np.meshgrid(xs, ys)
+    points = camera.place(gx, gy).reshape(2, -1).T.round(2).tolist()
+    if not what:
+        return image, (w, h), np.stack([gx, gy]).reshape(2, -1).T.round(2).tolist()
+    back = camera.back()
+    page = cv2.GaussianBlur(image, (0, 0), 0.4)
+    out = cv2.remap(page, back[0], back[1], cv2.INTER_CUBIC, borderMode=cv2.BORDER_CONSTANT, borderValue=255).astype(np.float32)
+    out = 30 + out * (205 / 255)
+    if what.get("desk"):
+        on = ((back[0] > -0.5) & (back[0] < w - 0.5) & (back[1] > -0.5) & (back[1] < h - 0.5)).astype(np.float32)
+        on = cv2.GaussianBlur(on, (0, 0), 0.7)
+        under = desk(rng, what["desk"], *camera.size) * (1 - 0.35 * cv2.GaussianBlur(on, (0, 0), 6))
+        out = on * out + (1 - on) * under
+    if what.get("tilt") or what.get("crumple"):
+        out = out * (1 + 0.07 * capture.field(rng, *out.shape, 1.5))
+    out += rng.standard_normal(out.shape) * 1.5
+    return np.clip(out, 0, 255).astype(np.uint8), (w, h), points
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--out", required=True, type=Path)
+    p.add_argument("--seed", default=5, type=int)
+    a = p.parse_args()
+    a.out.mkdir(parents=True, exist_ok=True)
+    cases = []
+    for k, (kind, ways) in enumerate(CASES.items()):
+        for n, what in enumerate(ways, 1):
+            image, size, points = shot(np.random.default_rng([a.seed, k, n]), page(PAGES[len(cases) % len(PAGES)]), what)
+            name = f"{kind}-{n}"
+            cv2.imwrite(str(a.out / f"{name}.jpg"), image, [cv2.IMWRITE_JPEG_QUALITY, 55])
+            cases.append({"name": name, "class": kind, "page": size, "map": points})
+    (a.out / "cases.json").write_text("[\n" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in cases) + "\n]\n")
+
+
+if __name__ == "__main__":
+    main()
