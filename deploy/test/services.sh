@@ -1,18 +1,23 @@
 #!/bin/sh
 # Starts what the tests need beside the program: PostgreSQL and Redis on spare ports of this machine, with nothing
-# kept. Installs them from Debian when they are missing (as root). Run again, it finds them running.
+# kept. Installs from Debian what is missing (as root), with the clients that examples/ are for. Run again, it finds
+# all of it running.
 set -eu
 
 home=${UNINK_TEST_SERVICES:-/tmp/unink-services}
 postgres_port=55432
 redis_port=56379
 
-installed() { [ -n "$(ls /usr/lib/postgresql/*/bin/initdb 2>/dev/null)" ] && command -v redis-server >/dev/null; }
-if ! installed; then
+missing=
+[ -n "$(ls /usr/lib/postgresql/*/bin/initdb 2>/dev/null)" ] || missing=postgresql
+for package in redis-server curl jq python3 nodejs; do
+    command -v "${package%js}" >/dev/null || missing="$missing $package" # nodejs brings node
+done
+if [ -n "$missing" ]; then
     apt-get update -qq
     # Debian would start a cluster of its own on the usual port; nobody here asked for one.
     mkdir -p /etc/postgresql-common && echo 'create_main_cluster = false' > /etc/postgresql-common/createcluster.conf
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends postgresql redis-server >/dev/null
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
 fi
 bin=$(dirname "$(ls /usr/lib/postgresql/*/bin/initdb | tail -n 1)")
 

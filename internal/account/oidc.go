@@ -131,8 +131,9 @@ func (s *Service) BeginSignIn(ctx context.Context) (address, cookie string, err 
 
 // CompleteSignIn opens a session for whom the provider sent back, with the query of that request
 // and the cookie of [Service.BeginSignIn]. The user is that of the identity; else that with the
-// e-mail address, if the provider says it verified it; else a new one.
-func (s *Service) CompleteSignIn(ctx context.Context, query url.Values, cookie string) (string, User, error) {
+// e-mail address, if the provider says it verified it; else a new one. Attempts from a network
+// address are throttled once the cookie fits: pages of other sites can make a browser send the rest.
+func (s *Service) CompleteSignIn(ctx context.Context, query url.Values, cookie, address string) (string, User, error) {
 	if s.provider == nil {
 		return "", User{}, ErrNoProvider
 	}
@@ -142,6 +143,9 @@ func (s *Service) CompleteSignIn(ctx context.Context, query url.Values, cookie s
 	}
 	if reason := query.Get("error"); reason != "" {
 		return "", User{}, fmt.Errorf("%w: %.64q", ErrSignInRefused, reason)
+	}
+	if err := s.allow(ctx, "sign-in-address:"+s.hashAddress(address)); err != nil {
+		return "", User{}, err
 	}
 	claims, err := s.claims(ctx, query.Get("code"), in)
 	if err != nil {

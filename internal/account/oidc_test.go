@@ -153,9 +153,9 @@ func eachWithIDP(t *testing.T, test func(w *world, p *idp)) {
 // signIn goes to the provider and back.
 func (w *world) signIn(p *idp, about claims) (string, account.User, error) {
 	w.t.Helper()
-	address, cookie, err := w.BeginSignIn(w.ctx)
+	location, cookie, err := w.BeginSignIn(w.ctx)
 	w.must(err)
-	return w.CompleteSignIn(w.ctx, p.authorize(address, about), cookie)
+	return w.CompleteSignIn(w.ctx, p.authorize(location, about), cookie, address)
 }
 
 func TestSignInMakesAndFindsUsers(t *testing.T) {
@@ -233,47 +233,47 @@ func TestSignInTwiceAtOnce(t *testing.T) {
 func TestSignInNeedsItsBrowser(t *testing.T) {
 	eachWithIDP(t, func(w *world, p *idp) {
 		about := claims{"sub": "1"}
-		address, cookie, err := w.BeginSignIn(w.ctx)
+		location, cookie, err := w.BeginSignIn(w.ctx)
 		w.must(err)
 		for _, inside := range []string{"state", "nonce"} {
-			u, _ := url.Parse(address)
+			u, _ := url.Parse(location)
 			if text, _ := base64.RawURLEncoding.DecodeString(cookie); strings.Contains(string(text), u.Query().Get(inside)) {
 				t.Errorf("the cookie tells the %s", inside)
 			}
 		}
 		_, another, err := w.BeginSignIn(w.ctx)
 		w.must(err)
-		query := p.authorize(address, about)
+		query := p.authorize(location, about)
 		for what, bad := range map[string]string{"none": "", "another's": another, "not base64": "%", "changed": "A" + cookie[1:], "short": cookie[:10]} {
 			if bad == cookie {
 				bad = "B" + cookie[1:]
 			}
-			if _, _, err := w.CompleteSignIn(w.ctx, query, bad); !errors.Is(err, account.ErrSignInState) {
+			if _, _, err := w.CompleteSignIn(w.ctx, query, bad, address); !errors.Is(err, account.ErrSignInState) {
 				t.Errorf("cookie %s: error is %v", what, err)
 			}
 		}
-		if _, _, err := w.CompleteSignIn(w.ctx, url.Values{"code": query["code"]}, cookie); !errors.Is(err, account.ErrSignInState) {
+		if _, _, err := w.CompleteSignIn(w.ctx, url.Values{"code": query["code"]}, cookie, address); !errors.Is(err, account.ErrSignInState) {
 			t.Errorf("no state: error is %v", err)
 		}
 		w.pass(10 * time.Minute)
-		_, _, err = w.CompleteSignIn(w.ctx, query, cookie)
+		_, _, err = w.CompleteSignIn(w.ctx, query, cookie, address)
 		w.refused(err, account.ErrSignInState)
 		w.pass(-time.Microsecond)
-		_, _, err = w.CompleteSignIn(w.ctx, query, cookie)
+		_, _, err = w.CompleteSignIn(w.ctx, query, cookie, address)
 		w.must(err)
-		_, _, err = w.CompleteSignIn(w.ctx, query, cookie)
+		_, _, err = w.CompleteSignIn(w.ctx, query, cookie, address)
 		w.refused(err, account.ErrSignInRefused)
 	})
 }
 
 func TestSignInRefused(t *testing.T) {
 	eachWithIDP(t, func(w *world, p *idp) {
-		address, cookie, err := w.BeginSignIn(w.ctx)
+		location, cookie, err := w.BeginSignIn(w.ctx)
 		w.must(err)
-		query := p.authorize(address, claims{"sub": "1"})
-		_, _, err = w.CompleteSignIn(w.ctx, url.Values{"state": query["state"], "error": {"access_denied"}}, cookie)
+		query := p.authorize(location, claims{"sub": "1"})
+		_, _, err = w.CompleteSignIn(w.ctx, url.Values{"state": query["state"], "error": {"access_denied"}}, cookie, address)
 		w.refused(err, account.ErrSignInRefused)
-		_, _, err = w.CompleteSignIn(w.ctx, url.Values{"state": query["state"], "code": {"guessed"}}, cookie)
+		_, _, err = w.CompleteSignIn(w.ctx, url.Values{"state": query["state"], "code": {"guessed"}}, cookie, address)
 		w.refused(err, account.ErrSignInRefused)
 		for what, about := range map[string]claims{
 			"nonce":    {"sub": "1", "nonce": "another"},
@@ -305,15 +305,41 @@ func TestProviderAway(t *testing.T) {
 		_, _, err := w.BeginSignIn(w.ctx)
 		w.refused(err, account.ErrProvider)
 		p.away.Store(false)
-		address, cookie, err := w.BeginSignIn(w.ctx)
+		location, cookie, err := w.BeginSignIn(w.ctx)
 		w.must(err)
-		query := p.authorize(address, claims{"sub": "1"})
+		query := p.authorize(location, claims{"sub": "1"})
 		p.away.Store(true)
-		_, _, err = w.CompleteSignIn(w.ctx, query, cookie)
+		_, _, err = w.CompleteSignIn(w.ctx, query, cookie, address)
 		w.refused(err, account.ErrProvider)
 		p.server.Close()
-		_, _, err = w.CompleteSignIn(w.ctx, query, cookie)
+		_, _, err = w.CompleteSignIn(w.ctx, query, cookie, address)
 		w.refused(err, account.ErrProvider)
+	})
+}
+
+// Only what a browser brings back that began here counts as an attempt, and a refused one asks the
+// provider nothing.
+func TestSignInIsThrottled(t *testing.T) {
+	eachWithIDP(t, func(w *world, p *idp) {
+		location, cookie, err := w.BeginSignIn(w.ctx)
+		w.must(err)
+		query := p.authorize(location, claims{"sub": "1"})
+		_, _, err = w.CompleteSignIn(w.ctx, query, "", address)
+		w.refused(err, account.ErrSignInState)
+		if len(w.attempts) != 0 {
+			t.Errorf("attempts are %v", w.attempts)
+		}
+		w.wait = map[string]time.Duration{"sign-in-address:": 90 * time.Second}
+		var throttled *account.ThrottledError
+		if _, _, err = w.CompleteSignIn(w.ctx, query, cookie, address); !errors.As(err, &throttled) || throttled.Wait != 90*time.Second {
+			t.Errorf("error is %v", err)
+		}
+		if len(w.attempts) != 1 || strings.Contains(w.attempts[0], address) {
+			t.Errorf("attempts are %v", w.attempts)
+		}
+		w.wait = nil
+		_, _, err = w.CompleteSignIn(w.ctx, query, cookie, address) // the code was not used
+		w.must(err)
 	})
 }
 
@@ -322,7 +348,7 @@ func TestNoProvider(t *testing.T) {
 	if _, _, err := s.BeginSignIn(t.Context()); !errors.Is(err, account.ErrNoProvider) {
 		t.Errorf("error is %v", err)
 	}
-	if _, _, err := s.CompleteSignIn(t.Context(), nil, ""); !errors.Is(err, account.ErrNoProvider) {
+	if _, _, err := s.CompleteSignIn(t.Context(), nil, "", address); !errors.Is(err, account.ErrNoProvider) {
 		t.Errorf("error is %v", err)
 	}
 }

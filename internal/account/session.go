@@ -94,9 +94,3 @@ func (s *Service) LogOut(ctx context.Context, token string) error {
 func (s *Service) LogOutEverywhere(ctx context.Context, userID string) error {
 	return s.store.EndSessions(ctx, userID)
 }
-
-// Prune deletes sessions and one-time tokens that have ended.
-func (s *Service) Prune(ctx context.Context) error {
-	now := s.now()
-	return s.store.Prune(ctx, now.Add(-sessionLife), now.Add(-sessionIdle), now)
-}

@@ -193,7 +193,7 @@ func TestPrune(t *testing.T) {
 		w.must(w.SignUp(w.ctx, "bea@example.com", password, address))
 		verify := w.mail(account.NoticeVerify).Token
 		w.pass(24*time.Hour - time.Second)
-		w.must(w.Prune(w.ctx))
+		w.must(w.Prune(w.ctx, keep))
 		_, err := w.Verify(w.ctx, verify)
 		w.must(err)
 		w.must(w.RequestReset(w.ctx, email, address))
@@ -201,7 +201,7 @@ func TestPrune(t *testing.T) {
 		live, _, err := w.LogIn(w.ctx, email, password, address)
 		w.must(err)
 		w.pass(time.Hour)
-		w.must(w.Prune(w.ctx))
+		w.must(w.Prune(w.ctx, keep))
 		w.must(w.session(live))
 		// What was deleted stays away even for a clock that goes back.
 		w.pass(-29 * 24 * time.Hour)

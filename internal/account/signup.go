@@ -64,8 +64,8 @@ func (s *Service) RequestReset(ctx context.Context, email, address string) error
 	if err := s.allow(ctx, s.attempts("mail", address, email)...); err != nil {
 		return err
 	}
-	token := newToken()
-	known, err := s.store.AddReset(ctx, email, OneTime{Hash: hashToken(token), Purpose: NoticeReset, Expires: s.now().Add(resetFor)})
+	token, now := newToken(), s.now()
+	known, err := s.store.AddReset(ctx, email, OneTime{Hash: hashToken(token), Purpose: NoticeReset, Expires: now.Add(resetFor)}, now)
 	if err != nil || !known {
 		return err
 	}

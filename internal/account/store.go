@@ -47,7 +47,15 @@ type UserStore interface {
 
 	// Establish adds u as the account of a device unless that has one, and returns the device's.
 	Establish(ctx context.Context, u User, device string) (User, error)
-	UserOn(ctx context.Context, device string) (User, error)
+	// UserOn returns the account of a device, and when it was last seen.
+	UserOn(ctx context.Context, device string) (User, time.Time, error)
+	// SetSeen writes that an anonymous account is used now.
+	SetSeen(ctx context.Context, userID string, now time.Time) error
+	// PruneUsers deletes at most limit users of a kind, with their first credits, who were last seen
+	// no later than a time and never confirmed their address, bought something or were given other
+	// credits. Signing up, asking for a reset, [UserStore.Establish] and SetSeen are being seen. It
+	// leaves who came with an identity, and of whom a hold is remembered, and returns how many went.
+	PruneUsers(ctx context.Context, kind Kind, before time.Time, limit int) (int, error)
 
 	// Identify returns the user of an identity and its password's hash. An unknown identity
 	// becomes that of the user with u's address, which is verified then, or else of u, a new one.
@@ -55,7 +63,7 @@ type UserStore interface {
 	Identities(ctx context.Context, userID string) ([]Identity, error)
 
 	// AddReset adds a token for the user with an address, and reports whether there is one.
-	AddReset(ctx context.Context, email string, t OneTime) (bool, error)
+	AddReset(ctx context.Context, email string, t OneTime, now time.Time) (bool, error)
 	// OneTimeUser returns the user of a token that is good at a time, without using it.
 	OneTimeUser(ctx context.Context, hash, purpose string, now time.Time) (User, error)
 	// Verify uses a token: its user is verified and has its password. The user's others end.
@@ -110,4 +118,6 @@ type CustomerStore interface {
 	FindToken(ctx context.Context, hash string) (Token, Customer, error)
 	// RevokeToken ends a token at a time, or when it ended anyway.
 	RevokeToken(ctx context.Context, id string, now time.Time) error
+	// PruneTokens deletes at most limit tokens that ended until a time, and returns how many.
+	PruneTokens(ctx context.Context, before time.Time, limit int) (int, error)
 }

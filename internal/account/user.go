@@ -27,9 +27,13 @@ func (s *Service) AnonymousOn(ctx context.Context, device, userID string) (User,
 	if err != nil {
 		return User{}, ErrNotEstablished
 	}
-	u, err := s.store.UserOn(ctx, hash)
-	if err == nil && u.ID != userID {
+	u, seen, err := s.store.UserOn(ctx, hash)
+	now := s.now()
+	switch {
+	case err == nil && u.ID != userID:
 		err = ErrNotFound
+	case err == nil && now.Sub(seen) >= seenEvery:
+		err = s.store.SetSeen(ctx, u.ID, now) // does not find one that was pruned meanwhile
 	}
 	if err != nil {
 		return User{}, orError(err, ErrNotEstablished)

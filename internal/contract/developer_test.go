@@ -358,11 +358,13 @@ func (s *service) together(t *testing.T, n int, r request) []answer {
 
 // TestLastCredits has more requests at once than there are credits.
 func TestLastCredits(t *testing.T) {
-	each(t, []string{"--per-customer", "100", "--queue", "100", "--max-requests", "200"}, func(t *testing.T, s *service) {
-		const requests, credits = 60, 20
+	flags := []string{"--per-customer", "200", "--queue", "200", "--max-requests", "400", "--deadline", "2m"}
+	each(t, flags, func(t *testing.T, s *service) {
+		const requests, credits = 200, 50
+		s.client.Timeout = 2 * patience // the last of 50 pages is waited for
 		c := s.customerWith(t, credits)
 		cleaned := 0
-		for _, a := range s.together(t, requests, c.cleanup(media(page))) {
+		for _, a := range s.together(t, requests, c.cleanup(media(smallPage))) {
 			if a.status == http.StatusOK {
 				a.code(t, 200, 0)
 				cleaned++

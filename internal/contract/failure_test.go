@@ -6,11 +6,8 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"sync"
 	"testing"
 	"time"
-
-	"unink/internal/store/storetest"
 )
 
 // TestTooSlow has a deadline that no page can meet, and uploads that do not go on.
@@ -101,59 +98,4 @@ func (s *service) finish(t *testing.T, conn net.Conn) answer {
 	a := answer{status: res.StatusCode, header: res.Header, body: body}
 	s.concluded(t, a)
 	return a
-}
-
-// TestKilled ends the service while it works: nothing is charged without an answer.
-func TestKilled(t *testing.T) {
-	t.Parallel()
-	storetest.EachURL(t, func(t *testing.T, address string) {
-		t.Parallel()
-		s := prepare(t, address, "--per-customer", "100", "--queue", "100", "--max-requests", "200")
-		s.start(t)
-		const requests, credits = 30, 40
-		c := s.customerWith(t, credits)
-		r := c.cleanup(media(page))
-		r.from = newAddress()
-		cleaned := make(chan bool, requests)
-		var sent sync.WaitGroup
-		for range requests {
-			sent.Go(func() {
-				a, err := s.try(r)
-				cleaned <- err == nil && a.status == http.StatusOK
-			})
-		}
-		answers := 0
-		for range 3 { // the others are under way
-			if <-cleaned {
-				answers++
-			}
-		}
-		s.kill()
-		sent.Wait()
-		close(cleaned)
-		for ok := range cleaned {
-			if ok {
-				answers++
-			}
-		}
-		if answers == 0 || answers == requests {
-			t.Fatalf("%d of %d were answered before the end", answers, requests)
-		}
-		s.start(t)
-		l := s.ledger(t, c.id)
-		settled, open := l.count("settle"), l.count("reserve")-l.count("settle")-l.count("release")
-		if settled > answers {
-			t.Errorf("%d settled, %d answered", settled, answers)
-		}
-		// On PostgreSQL other services may be at work: holds end with their lease.
-		if embedded := len(s.storage) == 2; embedded && open != 0 {
-			t.Errorf("%d holds are open after the start", open)
-		}
-		if l.sum() != credits-settled-open {
-			t.Errorf("%d credits left of %d, with %d settled and %d held", l.sum(), credits, settled, open)
-		}
-		s.audit(t)
-		developerCleaned(t, s.send(t, r))
-		s.stop(t)
-	})
 }

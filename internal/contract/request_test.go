@@ -334,8 +334,8 @@ func (s *service) customerWith(t *testing.T, credits int) customer {
 // ledger is what the operator sees of an owner's credits.
 type ledger struct {
 	Packages []struct {
-		Source    string
-		Remaining int
+		Plan, Source       string
+		Credits, Remaining int
 	}
 	Entries []struct {
 		Kind   string
@@ -346,7 +346,7 @@ type ledger struct {
 func (s *service) ledger(t *testing.T, owner string) ledger {
 	t.Helper()
 	var l ledger
-	s.admin(t, &l, "ledger", owner, "--limit", "1000")
+	s.admin(t, &l, "ledger", owner, "--limit", "10000")
 	return l
 }
 

@@ -123,7 +123,7 @@ func limited(t *testing.T, a answer, window string, atMost float64) {
 }
 
 func TestGuestAllowances(t *testing.T) {
-	flags := []string{"--per-minute", "100", "--per-hour", "5", "--pdf-guest-credits", "2", "--pdf-guest-address", "3", "--guest-credits", "1"}
+	flags := []string{"--per-minute", "100", "--per-hour", "5", "--pdf-guest-credits", "2", "--pdf-guest-address", "3", "--guest-credits", "1", "--guest-address", "2"}
 	each(t, flags, func(t *testing.T, s *service) {
 		home, first, second := request{from: newAddress()}, ident.Secret(), ident.Secret()
 		send := func(device string) answer {
@@ -146,6 +146,14 @@ func TestGuestAllowances(t *testing.T) {
 		if a.object(t)["redirectUrl"] != "/pricing" {
 			t.Errorf("402 with %s", a.body)
 		}
+
+		office := request{from: newAddress()}
+		colleague := func() answer {
+			return s.upload(t, office, "image", page, "deviceId", ident.Secret(), "cfTurnstileToken", s.botToken(t))
+		}
+		colleague().cleaned(t, true)
+		colleague().cleaned(t, true)
+		colleague().is(t, 402, "INSUFFICIENT_CREDITS") // the address's are used up
 		s.audit(t)
 	})
 }

@@ -38,6 +38,10 @@ const KeyLife = 24 * time.Hour
 // Never is when credits expire that do not.
 var Never = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
 
+// AllowancePrefix begins the sources of guests' allowances. [Service.Prune] deletes them; besides,
+// only what an account began with is ever deleted, with an account that nobody used.
+const AllowancePrefix = "day:"
+
 // Package is a number of credits that can be used until they end. It is usable while it is not
 // revoked and Expires is in the future.
 type Package struct {
@@ -110,7 +114,8 @@ const (
 	Revoked  Kind = "revoke"  // - what was left
 )
 
-// Entry is one line of the ledger. Lines are never changed or deleted.
+// Entry is one line of the ledger. Lines are never changed; they are never deleted either, but for
+// those of guests' allowances that ended long ago, and of what an unused account began with.
 type Entry struct {
 	ID      string    `json:"id"`
 	At      time.Time `json:"at"`
@@ -153,6 +158,9 @@ type Store interface {
 	Overdue(ctx context.Context, now time.Time, limit int) ([]string, error)
 	// Forget deletes the idempotency keys made until keys and the holds ended until holds.
 	Forget(ctx context.Context, keys, holds time.Time) error
+	// Prune deletes at most limit packages whose source begins with [AllowancePrefix], which expired
+	// until before and whose holds are all forgotten, with their entries. It returns how many.
+	Prune(ctx context.Context, before time.Time, limit int) (int, error)
 	Balance(ctx context.Context, owner string, now time.Time) (int, error)
 	Packages(ctx context.Context, owner string) ([]Package, error)
 	Revoke(ctx context.Context, source, note string, now time.Time) (int, error)
@@ -165,7 +173,7 @@ type Store interface {
 
 // Config tunes a [Service].
 type Config struct {
-	// KeepHolds is how long a hold that ended is kept; the ledger's entries of it stay for ever.
+	// KeepHolds is how long a hold that ended is kept; the ledger's entries of it stay.
 	KeepHolds time.Duration
 }
 
@@ -333,6 +341,23 @@ func (s *Service) Sweep(ctx context.Context) (released int, err error) {
 		return released, err
 	}
 	return released, s.store.Forget(ctx, now.Add(-KeyLife), now.Add(-s.config.KeepHolds))
+}
+
+// Prune deletes the guests' allowances that ended until a time, and the ledger's entries of them; it
+// returns how many. It leaves what can still be used or is held, and that of which a hold is
+// remembered, and others' packages and entries.
+func (s *Service) Prune(ctx context.Context, before time.Time) (pruned int, err error) {
+	if now := s.now(); before.After(now) {
+		before = now
+	}
+	const batch = 200 // so that nobody waits long for the end of a transaction
+	for {
+		n, err := s.store.Prune(ctx, before, batch)
+		pruned += n
+		if err != nil || n < batch {
+			return pruned, err
+		}
+	}
 }
 
 // ReleaseAll releases every hold, however long its lease goes on, and returns how many. Only a

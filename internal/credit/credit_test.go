@@ -650,6 +650,124 @@ func TestSweep(t *testing.T) {
 	})
 }
 
+// What guests leave goes when it is old. Everybody else's packages and entries stay for ever, and
+// the balances stay the ledger's sums.
+func TestPrune(t *testing.T) {
+	const year = 365 * 24 * time.Hour
+	each(t, func(t *testing.T, b *bench) {
+		payers := []string{"user:1", "customer:1"}
+		for _, owner := range payers {
+			b.grant(owner, "purchase:"+owner, 5, time.Hour)
+			b.grant(owner, "welcome:"+owner, 5, 10*year)
+			b.must(b.Settle(ctx, b.reserve(owner).ID))
+			b.must(b.Release(ctx, b.reserve(owner).ID))
+			if _, err := b.Revoke(ctx, "purchase:"+owner, "refunded"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		guest := func(day string) credit.Hold {
+			t.Helper()
+			r := credit.Reservation{Owners: []string{"device:1", "address:1"}, Lease: time.Minute}
+			for _, owner := range r.Owners {
+				r.Allowances = append(r.Allowances, credit.Grant{Owner: owner, Plan: "guest", Credits: 3, Expires: b.now.Add(time.Hour), Source: credit.AllowancePrefix + day + ":" + owner})
+			}
+			h, err := b.Reserve(ctx, r)
+			b.must(err)
+			return h
+		}
+		b.must(b.Settle(ctx, guest("1").ID))
+		b.must(b.Release(ctx, guest("1").ID))
+		before := b.now.Add(time.Hour) // when the first day's allowances end
+		b.now = before.Add(year)
+		b.must(b.Settle(ctx, guest("2").ID))
+		held := guest("2")
+
+		prune := func(before time.Time, want int) {
+			t.Helper()
+			if n, err := b.Prune(ctx, before); err != nil || n != want {
+				t.Errorf("pruned %d, %v, want %d", n, err, want)
+			}
+			b.clean()
+		}
+		paid := b.paid(payers)
+		prune(before, 0) // the holds are not forgotten
+		if _, err := b.Sweep(ctx); err != nil {
+			t.Fatal(err)
+		}
+		prune(before.Add(-time.Microsecond), 0)
+		prune(before, 2)
+		prune(before, 0)
+		if entries, err := b.Entries(ctx, credit.Filter{Owner: "device:1"}); err != nil || len(entries) != 4 || !entries[0].At.Equal(b.now) {
+			t.Errorf("of the second day there is %+v, %v", entries, err)
+		}
+		b.must(b.Release(ctx, held.ID))
+		b.wantBalance("device:1", 2)
+
+		b.now = b.now.Add(year)
+		if _, err := b.Sweep(ctx); err != nil {
+			t.Fatal(err)
+		}
+		prune(b.now, 2)
+		if got := b.paid(payers); got != paid {
+			t.Errorf("others have\n%s\nwant\n%s", got, paid)
+		}
+		for _, owner := range payers {
+			b.wantBalance(owner, 5)
+			if sum := b.ledgerSum(owner); sum != 5 {
+				t.Errorf("the ledger of %s adds up to %d", owner, sum)
+			}
+		}
+	})
+}
+
+// paid is all that is known of some owners.
+func (b *bench) paid(owners []string) (all string) {
+	b.t.Helper()
+	for _, owner := range owners {
+		packages, err := b.Packages(ctx, owner)
+		b.must(err)
+		entries, err := b.Entries(ctx, credit.Filter{Owner: owner})
+		b.must(err)
+		all += fmt.Sprintf("%+v\n%+v\n", packages, entries)
+	}
+	return all
+}
+
+func TestPruneLeavesWhatIsHeldOrCanBeUsed(t *testing.T) {
+	each(t, func(t *testing.T, b *bench) {
+		b.grant("device:1", credit.AllowancePrefix+"1", 3, time.Second)
+		h := b.reserve("device:1")
+		b.now = b.now.Add(1000 * time.Hour)
+		if n, err := b.Prune(ctx, b.now); err != nil || n != 0 {
+			t.Errorf("pruned %d, %v", n, err)
+		}
+		b.must(b.Release(ctx, h.ID))
+
+		b.grant("device:2", credit.AllowancePrefix+"2", 3, time.Second)
+		if n, err := b.Prune(ctx, b.now.Add(time.Hour)); err != nil || n != 0 {
+			t.Errorf("pruned %d, %v", n, err)
+		}
+		b.wantBalance("device:2", 3)
+	})
+}
+
+// Several processes may prune at once, until nothing is left.
+func TestPruneConcurrently(t *testing.T) {
+	each(t, func(t *testing.T, b *bench) {
+		const many = 210 // more than are pruned at a time
+		for i := range many {
+			b.grant("device:1", fmt.Sprint(credit.AllowancePrefix, i), 1, time.Second)
+		}
+		b.now = b.now.Add(time.Hour)
+		crowd(3, func(int) {
+			if _, err := b.Prune(ctx, b.now); err != nil {
+				t.Error(err)
+			}
+		})
+		b.wantLeft("device:1", nil)
+	})
+}
+
 func TestManyOverdue(t *testing.T) {
 	db := storetest.Open(t, storetest.SQLite(t))
 	b := newBench(t, db)

@@ -196,6 +196,11 @@ func TestAnythingAddsUp(t *testing.T) {
 					t.Fatalf("swept %d, %v, want %d", n, err, want)
 				}
 			},
+			"prune": func(t *rapid.T) { // these packages are no guests'
+				if n, err := b.Prune(ctx, b.now); err != nil || n != 0 {
+					t.Fatalf("pruned %d, %v", n, err)
+				}
+			},
 			"": func(t *rapid.T) {
 				for _, o := range owners {
 					if n, err := b.Balance(ctx, o); err != nil || n != m.balance(o, b.now) {

@@ -16,6 +16,10 @@ var (
 	ErrClosed = errors.New("gate: closed")
 )
 
+// ErrWorker is what a cleaner on other machines returns, wrapped with its cause, when the worker that
+// had a page failed or vanished, and a second one did as well. Cleaners of this process never do.
+var ErrWorker = errors.New("gate: the remote worker failed")
+
 // Config sizes a [Gate].
 type Config struct {
 	Workers int // tasks that run at once; at least 1

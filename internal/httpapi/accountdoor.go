@@ -67,7 +67,7 @@ func userCaller(u account.User) *caller {
 	return &caller{kind: kind, owner: owner, payers: []string{owner}, limited: []string{owner}, trial: !u.Bought}
 }
 
-func userOwner(id string) string { return "user:" + id }
+func userOwner(id string) string { return account.OwnerPrefix + id }
 
 func customerOwner(id string) string { return "customer:" + id }
 
@@ -114,7 +114,7 @@ func (d *accountDoor) guest(r *http.Request, form *uploadForm) (*caller, error) 
 func (d *accountDoor) today(owner string, credits int) credit.Grant {
 	now := d.now().UTC()
 	midnight := time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 0, 0, time.UTC)
-	return credit.Grant{Owner: owner, Plan: "guest", Credits: credits, Expires: midnight, Source: "day:" + now.Format(time.DateOnly) + ":" + owner}
+	return credit.Grant{Owner: owner, Plan: "guest", Credits: credits, Expires: midnight, Source: credit.AllowancePrefix + now.Format(time.DateOnly) + ":" + owner}
 }
 
 // human checks a bot-check token.

@@ -12,6 +12,7 @@ import (
 	"unink/internal/account"
 	"unink/internal/billing"
 	"unink/internal/credit"
+	"unink/internal/gate"
 	"unink/internal/usage"
 )
 
@@ -37,8 +38,12 @@ func (s *Server) accountRoutes(mux *http.ServeMux) {
 	} {
 		mux.Handle(pattern, s.endpoint(answer, writeWebFailure))
 	}
-	mux.HandleFunc("GET /api/sign-in", s.beginSignIn)
-	mux.HandleFunc("GET /api/sign-in/callback", s.completeSignIn)
+	signIns, err := gate.New(gate.Config{Workers: signInsAtOnce})
+	if err != nil {
+		panic(err) // never: the number is a constant
+	}
+	mux.Handle("GET /api/sign-in", s.signingIn(signIns, s.beginSignIn))
+	mux.Handle("GET /api/sign-in/callback", s.signingIn(signIns, s.completeSignIn))
 }
 
 const maxJSONBody = 16 << 10 // bytes: forms of a few fields
@@ -136,7 +141,7 @@ func (s *Server) welcome(ctx context.Context, u account.User) error {
 		return nil
 	}
 	_, _, err := s.services.Credits.Grant(ctx, credit.Grant{
-		Owner: userOwner(u.ID), Plan: "welcome", Credits: credits, Expires: credit.Never, Source: "welcome:" + u.ID,
+		Owner: userOwner(u.ID), Plan: "welcome", Credits: credits, Expires: credit.Never, Source: account.WelcomePrefix + u.ID,
 	})
 	return err
 }

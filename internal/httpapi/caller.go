@@ -66,8 +66,13 @@ func (s *Server) withinWindows(ctx context.Context, who *caller) error {
 	return &failure{kind: rateLimited, message: "too many requests", retryAfter: verdict.RetryAfter, window: verdict.Window}
 }
 
-// answerTime is how long a client may take to receive its answer.
-const answerTime = 30 * time.Second
+// answerTime is how long a client may take to receive its answer, which is rarely larger than two
+// of what was uploaded.
+func (c Config) answerTime() time.Duration { return 2 * c.UploadTimeout }
+
+// lease is how long a credit is held at most: until an answer that comes back as late as possible
+// was written and settled. A client that could take it later would have its page for nothing.
+func (c Config) lease() time.Duration { return c.Deadline + c.answerTime() + concludeTime }
 
 func (s *Server) reserve(ctx context.Context, c *call) error {
 	if len(c.caller.payers) == 0 {
@@ -75,7 +80,7 @@ func (s *Server) reserve(ctx context.Context, c *call) error {
 	}
 	hold, err := s.services.Credits.Reserve(ctx, credit.Reservation{
 		Owners: c.caller.payers, Allowances: c.caller.allowances,
-		Lease: s.cfg.Deadline + answerTime, Idempotency: c.key,
+		Lease: s.cfg.lease(), Idempotency: c.key,
 	})
 	var insufficient *credit.InsufficientError
 	switch {

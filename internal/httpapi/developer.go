@@ -45,10 +45,12 @@ var developerTable = map[kind]developerRow{
 	bodyTooLarge:  {http.StatusRequestEntityTooLarge, 1007, "body size error"},
 	unauthorized:  {http.StatusUnauthorized, 1008, "no authorization"},
 	noCredits:     {http.StatusPaymentRequired, 1008, "no authorization"},
+	crossSite:     {http.StatusForbidden, 1008, "no authorization"},
 	unexpected:    {http.StatusInternalServerError, 2000, "server unknown error"},
 	timedOut:      {http.StatusGatewayTimeout, 2001, "server timeout"},
 	blank:         {http.StatusUnprocessableEntity, 2003, "no content recognition"},
 	badResult:     {http.StatusInternalServerError, 2004, "validate data error"},
+	remote:        {http.StatusBadGateway, 3000, "remote server error"},
 	overloaded:    {http.StatusServiceUnavailable, 4000, "base server error"},
 	tooManyOpen:   {http.StatusTooManyRequests, 4000, "base server error"},
 }

@@ -5,14 +5,17 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/binary"
+	"fmt"
 	"hash/crc32"
 	"io"
 	"mime/multipart"
 	"net/http"
+	"path"
 	"strings"
 	"testing"
 
 	"unink"
+	"unink/internal/gate"
 )
 
 // seeing returns a cleaner that keeps the options of the last page.
@@ -153,6 +156,24 @@ func TestEngineRefusals(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A worker on another machine that fails is a failure of the inside to the web entry point.
+func TestRemoteWorkerFails(t *testing.T) {
+	bothEntryPoints(t, func(t *testing.T, send func(*service) *http.Request) {
+		s := start(t, &fakeCleaner{clean: func(context.Context, []byte, unink.Options) (*unink.Result, error) {
+			return nil, fmt.Errorf("10.0.0.7 does not answer: %w", gate.ErrWorker)
+		}})
+		a := s.do(send(s))
+		status := map[string]int{"web": 500, "developer": 502}[path.Base(t.Name())]
+		if !is(t, a, status, "INTERNAL_ERROR", 3000) || bytes.Contains(a.body, []byte("10.0.0.7")) {
+			t.Errorf("got %d %s", a.status, a.body)
+		}
+		s.stop()
+		if log := s.logs.String(); !strings.Contains(log, "level=ERROR") || !strings.Contains(log, "10.0.0.7") {
+			t.Errorf("the log does not say what happened: %s", log)
+		}
+	})
 }
 
 func TestDeveloperSuccess(t *testing.T) {

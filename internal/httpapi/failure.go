@@ -42,6 +42,7 @@ const (
 	badToken     // a token that cannot be one of ours
 	timedOut
 	badResult
+	remote // a worker on another machine failed
 	overloaded
 	gone // the client went away: there is nobody to answer
 )
@@ -97,6 +98,8 @@ func asFailure(err error) *failure {
 		return busy(err, "all workers are busy and the queue is full; try again later")
 	case errors.Is(err, gate.ErrClosed):
 		return busy(err, "the service is shutting down; try again")
+	case errors.Is(err, gate.ErrWorker):
+		return failWith(err, remote, "the machine that worked on the page failed; try again")
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return failWith(err, timedOut, "the upload took too long")
 	case errors.Is(err, context.DeadlineExceeded):

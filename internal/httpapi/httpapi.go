@@ -182,6 +182,7 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("GET /healthz", s.healthz)
 	mux.HandleFunc("GET /readyz", s.readyz)
 	mux.HandleFunc("GET /openapi.json", serveOpenAPI)
+	mux.Handle("GET /developers", referencePage())
 	mux.Handle("GET /{$}", page("index.html"))
 	mux.Handle("GET /page.js", page("page.js"))
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
@@ -199,7 +200,11 @@ func (s *Server) routes() http.Handler {
 func sameSite(next http.Handler) http.Handler {
 	protection := http.NewCrossOriginProtection()
 	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		writeWebFailure(w, r, fail(crossSite, "requests from pages of other sites are refused"))
+		write := writeWebFailure
+		if r.URL.Path == "/cleanup" {
+			write = writeDeveloperFailure
+		}
+		write(w, r, fail(crossSite, "requests from pages of other sites are refused"))
 	}))
 	return protection.Handler(next)
 }

@@ -450,7 +450,7 @@ func TestDeadline(t *testing.T) {
 }
 
 func TestSlowUpload(t *testing.T) {
-	s := start(t, &fakeCleaner{}, func(c *Config) { c.UploadTimeout = 50 * time.Millisecond })
+	s := start(t, &fakeCleaner{}, func(c *Config) { c.UploadTimeout = 250 * time.Millisecond })
 	for path, want := range map[string]int{"/api/process-image": 408, "/cleanup": 504} {
 		body, end := io.Pipe()
 		r := request(t, http.MethodPost, s.url+path, body)
@@ -469,7 +469,7 @@ func TestSlowUpload(t *testing.T) {
 
 func TestWorkMayTakeLongerThanTheUpload(t *testing.T) {
 	bothEntryPoints(t, func(t *testing.T, send func(*service) *http.Request) {
-		const upload = 100 * time.Millisecond
+		const upload = 300 * time.Millisecond
 		s := start(t, &fakeCleaner{clean: func(ctx context.Context, data []byte, o unink.Options) (*unink.Result, error) {
 			select {
 			case <-time.After(2 * upload):

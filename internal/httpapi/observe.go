@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"crypto/rand"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -43,8 +44,10 @@ func (s *Server) observe(next http.Handler) http.Handler {
 		h.Set("X-Request-Id", c.id)
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Cache-Control", "no-store")
-		rec := &recorder{ResponseWriter: w, status: http.StatusOK}
+		rec := &recorder{ResponseWriter: w, answerTime: s.cfg.answerTime(), status: http.StatusOK}
+		body := &upload{ReadCloser: r.Body}
 		r = r.WithContext(context.WithValue(r.Context(), callKey{}, c))
+		r.Body = body
 		next.ServeHTTP(rec, r)
 		if c.failure != nil && c.failure.kind == gone {
 			rec.status = statusClientGone
@@ -56,7 +59,38 @@ func (s *Server) observe(next http.Handler) http.Handler {
 		}
 		s.metrics.request(r.Pattern, rec.status, took)
 		s.logCall(r, c, rec, took)
+		drain(w, r, body, start.Add(s.cfg.UploadTimeout))
 	})
+}
+
+// upload is a request's body, which knows how far it was read.
+type upload struct {
+	io.ReadCloser
+	begun, ended bool
+}
+
+func (u *upload) Read(p []byte) (int, error) {
+	n, err := u.ReadCloser.Read(p)
+	u.begun, u.ended = true, err != nil
+	return n, err
+}
+
+// drained is how much of a body is still read after the answer, in bytes: more than people's
+// largest pictures have.
+const drained = 64 << 20
+
+// drain throws away what a client goes on sending after it was answered, within a bound and a time.
+// Many clients read only when they have sent everything, and a connection that is closed before
+// takes the answer with it (RFC 9112, 9.6).
+func drain(w http.ResponseWriter, r *http.Request, body *upload, until time.Time) {
+	waits := r.Header.Get("Expect") != "" && !body.begun // to be asked for its body
+	if r.ContentLength == 0 || body.ended || waits {
+		return
+	}
+	if err := http.NewResponseController(w).SetReadDeadline(until); err != nil {
+		return
+	}
+	_, _ = io.CopyN(io.Discard, body.ReadCloser, drained) // the answer is out: nobody is left to tell
 }
 
 func (s *Server) logCall(r *http.Request, c *call, rec *recorder, took time.Duration) {
@@ -67,7 +101,7 @@ func (s *Server) logCall(r *http.Request, c *call, rec *recorder, took time.Dura
 	}
 	if f := c.failure; f != nil {
 		args = append(args, "failure", f.message)
-		if rec.status == http.StatusInternalServerError {
+		if rec.status == http.StatusInternalServerError || rec.status == http.StatusBadGateway {
 			level = slog.LevelError
 			args = append(args, "cause", f.cause)
 		}
@@ -88,15 +122,18 @@ func network(a netip.Addr) string {
 	return prefix.String()
 }
 
-// recorder remembers what was answered.
+// recorder remembers what was answered, and gives the client its time to take it.
 type recorder struct {
 	http.ResponseWriter
-	status int
-	bytes  int
+	answerTime time.Duration
+	status     int
+	bytes      int
 }
 
 func (r *recorder) WriteHeader(status int) {
 	r.status = status
+	// What takes no deadline is no connection, and waits for nobody.
+	_ = http.NewResponseController(r.ResponseWriter).SetWriteDeadline(time.Now().Add(r.answerTime))
 	r.ResponseWriter.WriteHeader(status)
 }
 

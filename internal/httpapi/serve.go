@@ -52,13 +52,13 @@ func (s *Server) stop(servers []*http.Server, cancelRequests func()) {
 // server bounds every wait for a client: for headers, for bodies (which [Server.readBody] bounds
 // by UploadTimeout), for the answer to be taken, and between requests.
 func (s *Server) server(requests context.Context, h http.Handler) *http.Server {
-	const header, answer, idle = 10 * time.Second, 30 * time.Second, 60 * time.Second
+	const header, idle = 10 * time.Second, 60 * time.Second
 	return &http.Server{
 		Handler:           h,
 		BaseContext:       func(net.Listener) context.Context { return requests },
 		ReadHeaderTimeout: header,
 		ReadTimeout:       header + s.cfg.UploadTimeout,
-		WriteTimeout:      header + s.cfg.UploadTimeout + s.cfg.Deadline + answer,
+		WriteTimeout:      header + s.cfg.UploadTimeout + s.cfg.Deadline + s.cfg.answerTime(),
 		IdleTimeout:       idle,
 		MaxHeaderBytes:    16 << 10,
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),

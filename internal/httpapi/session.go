@@ -1,9 +1,12 @@
 package httpapi
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 	"time"
+
+	"unink/internal/gate"
 )
 
 // sessionFor is how long a browser keeps a session's cookie; the session itself may end before.
@@ -42,37 +45,63 @@ func sessionToken(r *http.Request, c Config) string {
 	return ""
 }
 
+// signInsAtOnce bounds how many requests wait for the OpenID Connect provider, each for some seconds
+// at most; they take no places from pages.
+const signInsAtOnce = 8
+
+// elsewhere is an answer that sends the browser to a URL.
+type elsewhere string
+
+// signingIn makes a handler of a half of signing in, which answers [elsewhere] or an error. None
+// waits for a place.
+func (s *Server) signingIn(places *gate.Gate, half func(http.ResponseWriter, *http.Request) (any, error)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var to any
+		err := places.Do(r.Context(), func() (err error) {
+			to, err = guarded(half, w, r)
+			return err
+		})
+		if errors.Is(err, gate.ErrFull) {
+			err = busy(err, "too many people are signing in now; try again, or log in with a password")
+		}
+		if err != nil {
+			_ = s.refuseWith(w, r, err, writeWebFailure)
+			return
+		}
+		http.Redirect(w, r, string(to.(elsewhere)), http.StatusSeeOther)
+	})
+}
+
 const signInCookie = "unink-sign-in"
 
 // beginSignIn sends a browser to the OpenID Connect provider.
-func (s *Server) beginSignIn(w http.ResponseWriter, r *http.Request) {
+func (s *Server) beginSignIn(w http.ResponseWriter, r *http.Request) (any, error) {
 	url, state, err := s.services.Accounts.BeginSignIn(r.Context())
 	if err != nil {
-		_ = s.refuseWith(w, r, accountFailure(err), writeWebFailure)
-		return
+		return nil, accountFailure(err)
 	}
 	http.SetCookie(w, &http.Cookie{
 		Name: signInCookie, Value: state, Path: "/api/sign-in", MaxAge: 600,
 		Secure: secure(s.cfg), HttpOnly: true, SameSite: http.SameSiteLaxMode,
 	})
-	http.Redirect(w, r, url, http.StatusSeeOther)
+	return elsewhere(url), nil
 }
 
 // completeSignIn takes a browser back from the provider and opens a session.
-func (s *Server) completeSignIn(w http.ResponseWriter, r *http.Request) {
+func (s *Server) completeSignIn(w http.ResponseWriter, r *http.Request) (any, error) {
 	var state string
 	if cookie, err := r.Cookie(signInCookie); err == nil {
 		state = cookie.Value
 	}
-	token, user, err := s.services.Accounts.CompleteSignIn(r.Context(), r.URL.Query(), state)
-	if err == nil {
-		err = s.welcome(r.Context(), user)
-	}
+	address := clientAddress(r, s.cfg.TrustedProxies)
+	token, user, err := s.services.Accounts.CompleteSignIn(r.Context(), r.URL.Query(), state, address.String())
 	if err != nil {
-		_ = s.refuseWith(w, r, accountFailure(err), writeWebFailure)
-		return
+		return nil, accountFailure(err)
+	}
+	if err := s.welcome(r.Context(), user); err != nil {
+		return nil, err
 	}
 	http.SetCookie(w, &http.Cookie{Name: signInCookie, Path: "/api/sign-in", MaxAge: -1, Secure: secure(s.cfg), HttpOnly: true})
 	http.SetCookie(w, sessionCookie(s.cfg, token))
-	http.Redirect(w, r, "/", http.StatusSeeOther)
+	return elsewhere("/"), nil
 }

@@ -78,7 +78,7 @@ type State string
 const (
 	Waiting State = "waiting" // to be sent, now or later
 	Sent    State = "sent"    // taken by the mail server; its text is gone from the outbox
-	Dead    State = "dead"    // given up; its text is kept, so that it can be tried again
+	Dead    State = "dead"    // given up; its text is kept for a time, so that it can be tried again
 )
 
 // Mail is a message in the outbox.
@@ -119,8 +119,8 @@ type Store interface {
 	Count(ctx context.Context) (waiting, dead int, oldest time.Time, err error)
 	// List returns the newest mails of a state, or of all when it is empty, without subject and text.
 	List(ctx context.Context, state State, limit int) ([]Mail, error)
-	// Prune removes the mails that were sent before a time and returns their number.
-	Prune(ctx context.Context, before time.Time) (int64, error)
+	// Prune removes the mails that came to their state, sent or dead, before a time, and returns their number.
+	Prune(ctx context.Context, state State, before time.Time) (int64, error)
 }
 
 // Sender hands one message to the next mail server. The id names the message: the same id may come

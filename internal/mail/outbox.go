@@ -127,7 +127,7 @@ func (o *Outbox) attempt(ctx context.Context, m Mail) error {
 	}
 	why := reason(failure, m.To)
 	if errors.Is(failure, ErrPermanent) || !now.Before(m.Deadline) {
-		log.Error("mail given up; it can be retried by its id", "age", now.Sub(m.Created), "error", why)
+		log.Error("mail given up; it can be retried or discarded by its id", "age", now.Sub(m.Created), "error", why)
 		return o.store.Bury(noting, m.ID, m.Attempts, now, why)
 	}
 	due := now.Add(pause(m.Attempts))
@@ -234,7 +234,17 @@ func (o *Outbox) Discard(ctx context.Context, id string) error {
 	return err
 }
 
-// Prune removes what is left of mails that were sent 30 days ago or earlier.
-func (o *Outbox) Prune(ctx context.Context) (int64, error) {
-	return o.store.Prune(ctx, o.now().Add(-keep))
+// Prune removes what is left of mails that were sent over 30 days ago, and discards those that were
+// given up longer ago than keepDead. It returns how many those were together.
+func (o *Outbox) Prune(ctx context.Context, keepDead time.Duration) (int64, error) {
+	now := o.now()
+	sent, err := o.store.Prune(ctx, Sent, now.Add(-keep))
+	if err != nil {
+		return sent, err
+	}
+	dead, err := o.store.Prune(ctx, Dead, now.Add(-keepDead))
+	if dead > 0 {
+		o.log.Warn("mails that had been given up were discarded; they were never sent", "mails", dead)
+	}
+	return sent + dead, err
 }

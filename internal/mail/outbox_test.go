@@ -447,9 +447,39 @@ func TestPrune(t *testing.T) {
 			want  int64
 		}{{30 * 24 * time.Hour, 0}, {time.Second, 1}} {
 			now.advance(step.after)
-			if n, err := outbox.Prune(t.Context()); n != step.want || err != nil {
+			if n, err := outbox.Prune(t.Context(), time.Hour); n != step.want || err != nil {
 				t.Errorf("pruned %d, %v, want %d", n, err, step.want)
 			}
+		}
+	})
+}
+
+// A mail that was given up, and the token in it, is not kept for ever.
+func TestPruneOfTheDead(t *testing.T) {
+	storetest.EachURL(t, func(t *testing.T, address string) {
+		smtpd, now := serve(t), newClock()
+		smtpd.reject = func(string) error { return &smtp.SMTPError{Code: 550, Message: "no such user"} }
+		var logged bytes.Buffer
+		outbox := mail.New(store.NewMails(storetest.Open(t, address)), smtpd.sender(nil), now.now, slog.New(slog.NewTextHandler(&logged, nil)))
+		enqueue(t, outbox, message(1))
+		sendDue(t, outbox)
+		now.advance(time.Hour)
+		enqueue(t, outbox, message(2)) // waits, and is of no concern
+		for _, step := range []struct {
+			after time.Duration
+			want  int64
+		}{{23 * time.Hour, 0}, {time.Second, 1}, {0, 0}} {
+			now.advance(step.after)
+			if n, err := outbox.Prune(t.Context(), 24*time.Hour); n != step.want || err != nil {
+				t.Errorf("pruned %d, %v, want %d", n, err, step.want)
+			}
+		}
+		wantStatus(t, outbox, mail.Status{Waiting: 1, OldestUnsent: 23*time.Hour + time.Second})
+		if row := dump(t, address); !strings.Contains(row, message(2).Key) {
+			t.Errorf("the mail that is left is %s", row)
+		}
+		if !strings.Contains(logged.String(), "never sent") {
+			t.Errorf("the log does not say so: %s", &logged)
 		}
 	})
 }

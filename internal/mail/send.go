@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net"
 	netmail "net/mail"
@@ -200,7 +201,7 @@ func (f *Folder) Send(_ context.Context, m Message, id string) error {
 	if err != nil {
 		return err
 	}
-	name := filepath.Join(f.path, filepath.Base(id)+".eml")
+	name := filepath.Join(f.path, filepath.Base(id)+mailEnding)
 	if err := writeFile(name, msg); err != nil {
 		return err
 	}
@@ -208,9 +209,65 @@ func (f *Folder) Send(_ context.Context, m Message, id string) error {
 	return nil
 }
 
+// PruneFolder deletes the mails that a [Folder] wrote until a time, and what is left of those that it
+// could not finish. It returns how many files; where there is no folder there are none.
+func PruneFolder(path string, before time.Time) (pruned int, err error) {
+	folder, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("mail folder: %w", err)
+	}
+	defer func() { _ = folder.Close() }()
+	for {
+		files, err := folder.ReadDir(200)
+		for _, file := range files {
+			gone, err := pruneFile(path, file, before)
+			if err != nil {
+				return pruned, fmt.Errorf("mail folder: %w", err)
+			}
+			if gone {
+				pruned++
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return pruned, nil
+		}
+		if err != nil {
+			return pruned, fmt.Errorf("mail folder: %w", err)
+		}
+	}
+}
+
+// pruneFile deletes a file if it is an old one of a [Folder]. Another process may be quicker.
+func pruneFile(folder string, file fs.DirEntry, before time.Time) (gone bool, err error) {
+	ours := filepath.Ext(file.Name()) == mailEnding || strings.HasPrefix(file.Name(), partPrefix)
+	if !ours || !file.Type().IsRegular() {
+		return false, nil
+	}
+	info, err := file.Info()
+	if err == nil && info.ModTime().After(before) {
+		return false, nil
+	}
+	if err == nil {
+		err = os.Remove(filepath.Join(folder, file.Name()))
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// The names of files in a folder of mails.
+const (
+	mailEnding = ".eml"
+	partPrefix = ".part-"
+)
+
 // writeFile puts a whole file in place, or none.
 func writeFile(name string, content io.WriterTo) error {
-	part, err := os.CreateTemp(filepath.Dir(name), ".part-*") // mode 0600
+	part, err := os.CreateTemp(filepath.Dir(name), partPrefix+"*") // mode 0600
 	if err != nil {
 		return err
 	}

@@ -64,8 +64,8 @@ func flag(b bool) int {
 
 const (
 	userColumns = `users.id, users.kind, COALESCE(users.email, ''), users.role, users.verified, users.created, users.bought`
-	insertUser  = `INSERT INTO users (id, kind, email, role, verified, created, bought, password, device)
-		VALUES ($1, $2, NULLIF($3, ''), $4, $5, $6, 0, $7, NULLIF($8, ''))`
+	insertUser  = `INSERT INTO users (id, kind, email, role, verified, created, last_seen, bought, password, device)
+		VALUES ($1, $2, NULLIF($3, ''), $4, $5, $6, $6, 0, $7, NULLIF($8, ''))`
 )
 
 func userValues(u account.User, password, device string) []any {
@@ -84,9 +84,10 @@ func scanUser(r row, more ...any) (account.User, error) {
 // SignUp implements [account.UserStore].
 func (a *Accounts) SignUp(ctx context.Context, u account.User, t account.OneTime) (verified bool, err error) {
 	err = a.db.tx(ctx, func(tx *sql.Tx) error {
-		// An update that changes nothing locks the user and returns it.
+		// The update locks the user, whether it changes anything or not.
 		var id string
-		err := tx.QueryRowContext(ctx, insertUser+` ON CONFLICT (email) DO UPDATE SET email = excluded.email RETURNING id, verified`,
+		err := tx.QueryRowContext(ctx, insertUser+` ON CONFLICT (email) DO UPDATE
+			SET last_seen = CASE users.verified WHEN 0 THEN excluded.last_seen ELSE users.last_seen END RETURNING id, verified`,
 			userValues(u, "", "")...).Scan(&id, &verified)
 		if err != nil || verified {
 			return err
@@ -163,13 +164,60 @@ func (a *Accounts) DeleteUser(ctx context.Context, userID string) error {
 
 // Establish implements [account.UserStore].
 func (a *Accounts) Establish(ctx context.Context, u account.User, device string) (account.User, error) {
-	return scanUser(a.db.write.QueryRowContext(ctx, insertUser+` ON CONFLICT (device) DO UPDATE SET device = excluded.device RETURNING `+userColumns,
+	return scanUser(a.db.write.QueryRowContext(ctx, insertUser+` ON CONFLICT (device) DO UPDATE SET last_seen = excluded.last_seen RETURNING `+userColumns,
 		userValues(u, "", device)...))
 }
 
 // UserOn implements [account.UserStore].
-func (a *Accounts) UserOn(ctx context.Context, device string) (account.User, error) {
-	return scanUser(a.db.read.QueryRowContext(ctx, `SELECT `+userColumns+` FROM users WHERE device = $1`, device))
+func (a *Accounts) UserOn(ctx context.Context, device string) (account.User, time.Time, error) {
+	var seen int64
+	u, err := scanUser(a.db.read.QueryRowContext(ctx, `SELECT `+userColumns+`, last_seen FROM users WHERE device = $1`, device), &seen)
+	return u, instant(seen), err
+}
+
+// SetSeen implements [account.UserStore].
+func (a *Accounts) SetSeen(ctx context.Context, userID string, now time.Time) error {
+	return changed(a.exec(ctx, `UPDATE users SET last_seen = $2 WHERE id = $1`, userID, micros(now)))
+}
+
+// Without its user, what was used stays in the statistics; the first credits and their movements go.
+const (
+	unnameUses    = `UPDATE usage SET owner = '' WHERE owner = $1`
+	deleteEntries = `DELETE FROM ledger WHERE package_id IN (SELECT id FROM packages WHERE source = $1)`
+	deletePackage = `DELETE FROM packages WHERE source = $1`
+)
+
+// PruneUsers implements [account.UserStore]. The outer conditions are what makes it safe: whoever is
+// seen, confirmed or said to have bought meanwhile waits for the row or changes it first.
+func (a *Accounts) PruneUsers(ctx context.Context, kind account.Kind, before time.Time, limit int) (pruned int, err error) {
+	err = a.db.tx(ctx, func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, `
+			DELETE FROM users WHERE last_seen <= $2 AND verified = 0 AND bought = 0 AND id IN (
+				SELECT id FROM users WHERE kind = $1 AND last_seen <= $2 AND created <= $2 AND verified = 0 AND bought = 0
+					AND (email IS NOT NULL OR device IS NOT NULL)
+					AND NOT EXISTS (SELECT 1 FROM packages WHERE packages.owner = $4 || users.id AND packages.source <> $5 || users.id)
+					AND NOT EXISTS (SELECT 1 FROM ledger JOIN holds ON holds.id = ledger.hold_id WHERE ledger.owner = $4 || users.id)
+				ORDER BY last_seen, id LIMIT $3)
+			RETURNING id`, string(kind), micros(before), limit, account.OwnerPrefix, account.WelcomePrefix)
+		ids, err := collect(rows, err, func(id *string) error { return rows.Scan(id) })
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			if err := execute(ctx, tx, []string{unnameUses}, account.OwnerPrefix+id); err != nil {
+				return err
+			}
+			if err := execute(ctx, tx, []string{deleteEntries, deletePackage}, account.WelcomePrefix+id); err != nil {
+				return err
+			}
+		}
+		pruned = len(ids)
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	return pruned, nil
 }
 
 // errRaced rolls a transaction back whose work another did at the same time; a second look finds it.
@@ -216,10 +264,22 @@ func (a *Accounts) Identities(ctx context.Context, userID string) ([]account.Ide
 }
 
 // AddReset implements [account.UserStore].
-func (a *Accounts) AddReset(ctx context.Context, email string, t account.OneTime) (bool, error) {
-	return affected(a.exec(ctx, `INSERT INTO one_time_tokens (hash, purpose, user_id, password, expires)
-		SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), id, '', CAST($3 AS BIGINT) FROM users WHERE email = $4`,
-		t.Hash, t.Purpose, micros(t.Expires), email))
+func (a *Accounts) AddReset(ctx context.Context, email string, t account.OneTime, now time.Time) (known bool, err error) {
+	err = a.db.tx(ctx, func(tx *sql.Tx) error {
+		var id string
+		err := tx.QueryRowContext(ctx, `UPDATE users SET last_seen = CASE verified WHEN 0 THEN $2 ELSE last_seen END
+			WHERE email = $1 RETURNING id`, email, micros(now)).Scan(&id)
+		if known = err == nil; errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `INSERT INTO one_time_tokens (hash, purpose, user_id, password, expires) VALUES ($1, $2, $3, '', $4)`,
+			t.Hash, t.Purpose, id, micros(t.Expires))
+		return err
+	})
+	return known, err
 }
 
 // OneTimeUser implements [account.UserStore].
@@ -424,4 +484,15 @@ func (a *Accounts) FindToken(ctx context.Context, hash string) (t account.Token,
 // RevokeToken implements [account.CustomerStore].
 func (a *Accounts) RevokeToken(ctx context.Context, id string, now time.Time) error {
 	return changed(a.exec(ctx, `UPDATE customer_tokens SET ends = CASE WHEN ends = 0 OR ends > $2 THEN $2 ELSE ends END WHERE id = $1`, id, micros(now)))
+}
+
+// PruneTokens implements [account.CustomerStore].
+func (a *Accounts) PruneTokens(ctx context.Context, before time.Time, limit int) (int, error) {
+	res, err := a.exec(ctx, `DELETE FROM customer_tokens WHERE id IN (
+		SELECT id FROM customer_tokens WHERE ends > 0 AND ends <= $1 ORDER BY ends, id LIMIT $2)`, micros(before), limit)
+	if err != nil {
+		return 0, err
+	}
+	n, err := res.RowsAffected()
+	return int(n), err
 }

@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"unink/internal/account"
+	"unink/internal/credit"
 	"unink/internal/store"
 	"unink/internal/store/storetest"
+	"unink/internal/usage"
 )
 
 // TestAccounts is what account.Store promises and the rules of package account do not all need.
@@ -51,24 +53,24 @@ func TestAccounts(t *testing.T) {
 		}
 		want("change of an old password", a.ChangePassword(ctx, ann.ID, "old", "new"), account.ErrNotFound)
 
-		known, err := a.AddReset(ctx, ann.Email, account.OneTime{Hash: "r", Purpose: account.NoticeReset, Expires: now.Add(1)})
+		known, err := a.AddReset(ctx, ann.Email, account.OneTime{Hash: "r", Purpose: account.NoticeReset, Expires: now.Add(1)}, now)
 		if err != nil || !known {
 			t.Errorf("reset: %v, %v", known, err)
 		}
-		if known, err := a.AddReset(ctx, "nobody@example.com", account.OneTime{Hash: "n", Purpose: account.NoticeReset}); err != nil || known {
+		if known, err := a.AddReset(ctx, "nobody@example.com", account.OneTime{Hash: "n", Purpose: account.NoticeReset}, now); err != nil || known {
 			t.Errorf("reset of nobody: %v, %v", known, err)
 		}
 		_, err = a.OneTimeUser(ctx, "r", account.NoticeVerify, now.Add(-time.Hour))
 		want("token for another purpose", err, account.ErrNotFound)
 
 		for name, err := range map[string]error{
-			"bought": a.SetBought(ctx, "usr_0"), "role": a.SetRole(ctx, "usr_0", ""), "delete": a.DeleteUser(ctx, "usr_0"),
+			"bought": a.SetBought(ctx, "usr_0"), "role": a.SetRole(ctx, "usr_0", ""), "delete": a.DeleteUser(ctx, "usr_0"), "seen": a.SetSeen(ctx, "usr_0", now),
 			"customer": a.RevokeCustomer(ctx, "cus_0", now), "token": a.RevokeToken(ctx, "tok_0", now),
 			"add token": a.AddToken(ctx, account.Token{CustomerID: "cus_0"}, now), "reset": a.Reset(ctx, "0", "", now),
 		} {
 			want(name, err, account.ErrNotFound)
 		}
-		_, err = a.UserOn(ctx, "")
+		_, _, err = a.UserOn(ctx, "")
 		want("user on no device", err, account.ErrNotFound)
 		_, _, err = a.FindUser(ctx, "")
 		want("user without an address", err, account.ErrNotFound)
@@ -115,5 +117,76 @@ func TestAccounts(t *testing.T) {
 		}
 		_, _, err = a.FindToken(ctx, "")
 		want("no token", err, account.ErrNotFound)
+	})
+}
+
+// Accounts are pruned with the credits that they began with, and with nothing else.
+func TestPruneUsers(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		a, uses, ctx := store.NewAccounts(db), store.NewUsage(db), t.Context()
+		now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+		credits, err := credit.New(store.NewCredits(db), credit.DefaultConfig(), func() time.Time { return now })
+		must := func(err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		must(err)
+		give := func(id, source string) {
+			t.Helper()
+			_, _, err := credits.Grant(ctx, credit.Grant{Owner: account.OwnerPrefix + id, Plan: "p", Credits: 3, Expires: credit.Never, Source: source})
+			must(err)
+		}
+		for i, id := range []string{"usr_1", "usr_2", "usr_gift", "usr_held"} {
+			_, err := a.Establish(ctx, account.User{ID: id, Kind: account.Anonymous, Created: now.Add(time.Duration(i))}, "device "+id)
+			must(err)
+			give(id, account.WelcomePrefix+id)
+		}
+		give("usr_gift", "admin:1")
+		hold, err := credits.Reserve(ctx, credit.Reservation{Owners: []string{"user:usr_held"}, Lease: time.Minute})
+		must(err)
+		must(credits.Settle(ctx, hold.ID))
+		must(uses.Add(ctx, []usage.Use{{At: now, Entry: "web", Caller: "anonymous", Owner: "user:usr_1", Outcome: "ok"}}))
+
+		prune := func(kind account.Kind, before time.Time, limit, want int) {
+			t.Helper()
+			if n, err := a.PruneUsers(ctx, kind, before, limit); err != nil || n != want {
+				t.Errorf("pruned %d until %v, %v, want %d", n, before, err, want)
+			}
+			wrong, err := credits.Audit(ctx)
+			if err != nil || len(wrong) != 0 {
+				t.Errorf("audit: %v, %v", wrong, err)
+			}
+		}
+		later := now.Add(time.Hour)
+		prune(account.Registered, later, 9, 0)
+		prune(account.Anonymous, now.Add(-time.Microsecond), 9, 0)
+		prune(account.Anonymous, now, 1, 1)
+		if _, _, err := a.FindUser(ctx, "usr_1"); !errors.Is(err, account.ErrNotFound) {
+			t.Errorf("the first is found: %v", err)
+		}
+		prune(account.Anonymous, later, 9, 1)
+		must(store.NewCredits(db).Forget(ctx, later, later))
+		prune(account.Anonymous, later, 9, 1) // of whom a hold was remembered
+		prune(account.Anonymous, later, 9, 0)
+		users, err := a.Users(ctx, 9, "")
+		if err != nil || len(users) != 1 || users[0].ID != "usr_gift" {
+			t.Errorf("left are %+v, %v", users, err)
+		}
+		entries, err := credits.Entries(ctx, credit.Filter{})
+		if err != nil || len(entries) != 2 {
+			t.Errorf("the ledger is %+v, %v", entries, err)
+		}
+		if got, err := credits.Packages(ctx, "user:usr_1"); err != nil || len(got) != 0 {
+			t.Errorf("packages of nobody are %+v, %v", got, err)
+		}
+		if got, err := uses.History(ctx, "user:usr_1", 9); err != nil || len(got) != 0 {
+			t.Errorf("uses of nobody are %+v, %v", got, err)
+		}
+		if n, err := uses.Prune(ctx, later, 9); err != nil || n != 1 {
+			t.Errorf("pruned %d uses, %v", n, err)
+		}
 	})
 }

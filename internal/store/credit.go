@@ -252,6 +252,31 @@ func (c Credits) Forget(ctx context.Context, keys, holds time.Time) error {
 	return err
 }
 
+// Prune implements [credit.Store].
+func (c Credits) Prune(ctx context.Context, before time.Time, limit int) (pruned int, err error) {
+	err = c.db.tx(ctx, func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, `
+			SELECT id FROM packages WHERE expires <= $1 AND source LIKE $2 AND NOT EXISTS (
+				SELECT 1 FROM ledger JOIN holds ON holds.id = ledger.hold_id WHERE ledger.package_id = packages.id)
+			ORDER BY expires, id LIMIT $3`, micros(before), credit.AllowancePrefix+"%", limit)
+		ids, err := collect(rows, err, func(id *string) error { return rows.Scan(id) })
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			if err := execute(ctx, tx, []string{"DELETE FROM ledger WHERE package_id = $1", "DELETE FROM packages WHERE id = $1"}, id); err != nil {
+				return err
+			}
+		}
+		pruned = len(ids)
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	return pruned, nil
+}
+
 // Balance implements [credit.Store].
 func (c Credits) Balance(ctx context.Context, owner string, now time.Time) (int, error) {
 	return balance(ctx, c.db.read, owner, now)

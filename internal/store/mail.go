@@ -130,10 +130,10 @@ func (s Mails) List(ctx context.Context, state mail.State, limit int) ([]mail.Ma
 	return mails, rows.Err()
 }
 
-// Prune removes mails that were sent before a time.
-func (s Mails) Prune(ctx context.Context, before time.Time) (int64, error) {
+// Prune removes mails that were finished before a time.
+func (s Mails) Prune(ctx context.Context, state mail.State, before time.Time) (int64, error) {
 	res, err := s.db.write.ExecContext(ctx,
-		`DELETE FROM mails WHERE state = 'sent' AND finished < $1`, micros(before))
+		`DELETE FROM mails WHERE state = $1 AND finished > 0 AND finished < $2`, string(state), micros(before))
 	if err != nil {
 		return 0, err
 	}

@@ -145,11 +145,21 @@ func TestMails(t *testing.T) {
 			before int
 			want   int64
 		}{{160, 0}, {161, 1}} {
-			if n, err := mails.Prune(ctx, at(step.before)); n != step.want || err != nil {
+			if n, err := mails.Prune(ctx, mail.Sent, at(step.before)); n != step.want || err != nil {
 				t.Fatal(n, err)
 			}
 		}
 		count(0, 1, time.Time{})
+		add(3) // waits: only what has ended is pruned
+		for _, state := range []mail.State{mail.Waiting, mail.Dead} {
+			if n, err := mails.Prune(ctx, state, at(140)); n != 0 || err != nil {
+				t.Fatal(state, n, err)
+			}
+		}
+		must(mails.Sent(ctx, "mail_3", at(150)))
+		if n, err := mails.Prune(ctx, mail.Sent, at(151)); n != 1 || err != nil {
+			t.Fatal(n, err)
+		}
 		for _, want := range []bool{true, false} {
 			if removed, err := mails.Discard(ctx, second.ID); removed != want || err != nil {
 				t.Fatal(removed, err)

@@ -120,3 +120,14 @@ func (s Usage) Forget(ctx context.Context, owner string) error {
 	_, err := s.db.write.ExecContext(ctx, "UPDATE usage SET owner = '' WHERE owner = $1", owner)
 	return err
 }
+
+// Prune implements [usage.Store].
+func (s Usage) Prune(ctx context.Context, before time.Time, limit int) (int, error) {
+	res, err := s.db.write.ExecContext(ctx, `
+		DELETE FROM usage WHERE id IN (SELECT id FROM usage WHERE owner = '' AND at < $1 ORDER BY at LIMIT $2)`, micros(before), limit)
+	if err != nil {
+		return 0, err
+	}
+	n, err := res.RowsAffected()
+	return int(n), err
+}

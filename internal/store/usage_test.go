@@ -93,5 +93,18 @@ func TestUsage(t *testing.T) {
 		if rows := stats(midnight.Add(-time.Hour), later); rows[0].Uses != 3 {
 			t.Errorf("statistics after forgetting are %+v", rows)
 		}
+
+		// What belongs to nobody is pruned, a bounded number at a time, and nothing else.
+		for _, c := range []struct {
+			before      time.Time
+			limit, want int
+		}{{midnight.Add(-time.Microsecond), 9, 0}, {later, 1, 1}, {midnight, 9, 0}, {later, 9, 1}, {later, 9, 0}} {
+			if n, err := uses.Prune(ctx, c.before, c.limit); err != nil || n != c.want {
+				t.Errorf("pruned %d before %v, %v, want %d", n, c.before, err, c.want)
+			}
+		}
+		if rows := stats(midnight.Add(-time.Hour), later, "caller"); len(rows) != 1 || rows[0].Values[0] != "customer" {
+			t.Errorf("statistics after pruning are %+v", rows)
+		}
 	})
 }

@@ -43,6 +43,8 @@ type Store interface {
 	Stats(ctx context.Context, from, to time.Time, by []string, limit int) ([]Row, error)
 	History(ctx context.Context, owner string, limit int) ([]Use, error)
 	Forget(ctx context.Context, owner string) error
+	// Prune deletes at most limit uses before a time that have no owner, and returns how many.
+	Prune(ctx context.Context, before time.Time, limit int) (int, error)
 }
 
 // Service reads what a [Recorder] wrote.
@@ -92,4 +94,17 @@ func (s *Service) History(ctx context.Context, owner string, limit int) ([]Use, 
 // Forget takes a deleted account's name from its uses, which stay in the statistics.
 func (s *Service) Forget(ctx context.Context, owner string) error {
 	return s.store.Forget(ctx, owner)
+}
+
+// Prune deletes the uses before a time that belong to nobody: guests' and those of deleted
+// accounts. It returns how many.
+func (s *Service) Prune(ctx context.Context, before time.Time) (pruned int, err error) {
+	const batch = 1000 // so that nobody waits long for the end of a statement
+	for {
+		n, err := s.store.Prune(ctx, before, batch)
+		pruned += n
+		if err != nil || n < batch {
+			return pruned, err
+		}
+	}
 }

@@ -193,6 +193,30 @@ func TestConfigSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
+func TestPruneGoesOnUntilNothingIsLeft(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		ctx, s := context.Background(), store.NewUsage(db)
+		at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+		const many = 1100 // more than are pruned at a time
+		uses := make([]usage.Use, many+1)
+		for i := range uses {
+			uses[i] = usage.Use{At: at, Caller: "guest"}
+		}
+		uses[many].Owner = "user:1"
+		if err := s.Add(ctx, uses); err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range []int{0, many, 0} {
+			if n, err := usage.New(s).Prune(ctx, at.Add(time.Duration(i)*time.Second)); err != nil || n != want {
+				t.Errorf("pruned %d, %v, want %d", n, err, want)
+			}
+		}
+		if rows, err := usage.New(s).Stats(ctx, at, at.Add(time.Second), nil); err != nil || len(rows) != 1 || rows[0].Uses != 1 {
+			t.Errorf("left are %+v, %v", rows, err)
+		}
+	})
+}
+
 func TestServiceRefuses(t *testing.T) {
 	ctx, now := context.Background(), time.Now()
 	s := usage.New(&fake{rows: 10_001})

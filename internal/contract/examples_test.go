@@ -1,0 +1,192 @@
+package contract
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"unink/internal/store/storetest"
+)
+
+// TestExamples runs the programs of examples/ as a customer does. They cannot see which database is behind the service.
+func TestExamples(t *testing.T) {
+	t.Parallel()
+	s := prepare(t, storetest.SQLite(t))
+	s.start(t)
+	for name, command := range exampleClients(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			example{s, s.newCustomer(t), command}.test(t)
+		})
+	}
+}
+
+// exampleClients are the commands that start the examples, before their arguments.
+func exampleClients(t *testing.T) map[string][]string {
+	t.Helper()
+	compiled := filepath.Join(t.TempDir(), "clean")
+	build := exec.Command("go", "build", "-o", compiled, "./examples/go")
+	build.Dir = filepath.Join("..", "..")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	folder := filepath.Join("..", "..", "examples")
+	clients := map[string][]string{
+		"curl":       {"sh", filepath.Join(folder, "clean.sh")},
+		"Go":         {compiled},
+		"Python":     {"python3", filepath.Join(folder, "clean.py")},
+		"JavaScript": {"node", "--import", "./testdata/localhost.mjs", filepath.Join(folder, "clean.mjs")},
+	}
+	for _, program := range []string{"sh", "curl", "jq", "python3", "node"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Fatalf("%v; deploy/test/services.sh installs it", err)
+		}
+	}
+	return clients
+}
+
+// example is one of the programs, and who calls it.
+type example struct {
+	s       *service
+	c       customer
+	command []string
+}
+
+func (e example) test(t *testing.T) {
+	result := filepath.Join(t.TempDir(), "clean.png")
+	cleaned := func(f *front) {
+		t.Helper()
+		if stderr, status := e.run(t, f, e.c.token, result); status != 0 || stderr != "" {
+			t.Fatalf("exit %d: %s", status, stderr)
+		}
+		data, err := os.ReadFile(result)
+		if err != nil {
+			t.Fatal(err)
+		}
+		isPage(t, data)
+		if err := os.Remove(result); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refused := func(f *front, token, says string) {
+		t.Helper()
+		stderr, status := e.run(t, f, token, result)
+		if status != 1 || !strings.Contains(stderr, says) || strings.Contains(stderr, token) {
+			t.Errorf("exit %d, want 1 and %q: %s", status, says, stderr)
+		}
+		if _, err := os.Stat(result); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("a result in spite of the error: %v", err)
+		}
+	}
+
+	direct := e.s.front(t)
+	cleaned(direct)
+	refused(direct, forged(e.c.token), "HTTP 401, code 1006: invalid signature")
+	for _, status := range []int{http.StatusTooManyRequests, http.StatusServiceUnavailable} {
+		began, busy := time.Now(), e.s.front(t, status)
+		cleaned(busy)
+		if waited := time.Since(began); busy.requests.Load() != 2 || waited < time.Second {
+			t.Errorf("after %d: %d requests in %v, want 2 and the time in Retry-After between them", status, busy.requests.Load(), waited)
+		}
+	}
+	closed := e.s.front(t, http.StatusServiceUnavailable, http.StatusServiceUnavailable, http.StatusServiceUnavailable)
+	refused(closed, e.c.token, "HTTP 503, code 4000: base server error")
+	if n := closed.requests.Load(); n != 2 {
+		t.Errorf("%d requests to a service that stays busy, want 2", n)
+	}
+	if l := e.s.ledger(t, e.c.id); l.count("settle") != 3 || l.sum() != 497 {
+		t.Errorf("the ledger of 3 pages: %+v", l.Entries)
+	}
+}
+
+// run cleans a page at the customer's host name, as far as the client can tell.
+func (e example) run(t *testing.T, f *front, token, result string) (stderr string, status int) {
+	t.Helper()
+	picture := filepath.Join(t.TempDir(), "page.png")
+	if err := os.WriteFile(picture, []byte(page), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	c := exec.CommandContext(ctx, e.command[0], append(e.command[1:len(e.command):len(e.command)], picture, result)...)
+	c.Env = append(os.Environ(), "UNINK_URL=http://"+e.c.host+":"+f.port, "UNINK_TOKEN="+token,
+		"http_proxy="+f.URL, "HTTP_PROXY="+f.URL, "no_proxy=", "NO_PROXY=")
+	var b bytes.Buffer
+	c.Stderr = &b
+	out, err := c.Output()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	if len(out) > 0 {
+		t.Errorf("prints %q", out)
+	}
+	f.concluded(t, e.s)
+	return b.String(), c.ProcessState.ExitCode()
+}
+
+// front stands before the service on a port of its own. The clients use it as their proxy, and so need not find the
+// customer's host name, which depends on the system; Node, which knows no proxies, gets testdata/localhost.mjs.
+type front struct {
+	*httptest.Server
+	port     string
+	requests atomic.Int32
+	answers  chan answer // the service's
+}
+
+// front answers the first requests itself, with these statuses, and hands on the rest.
+func (s *service) front(t *testing.T, busy ...int) *front {
+	t.Helper()
+	to, err := url.Parse(s.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &front{answers: make(chan answer, 8)}
+	proxy := &httputil.ReverseProxy{
+		Transport: s.client.Transport,
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(to)
+			r.Out.Host = r.In.Host
+		},
+		ModifyResponse: func(r *http.Response) error {
+			f.answers <- answer{header: r.Header}
+			return nil
+		},
+	}
+	f.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n := int(f.requests.Add(1))
+		if n > len(busy) {
+			proxy.ServeHTTP(w, r)
+			return
+		}
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Retry-After", "1")
+		w.WriteHeader(busy[n-1])
+		_, _ = io.WriteString(w, `{"error":"API_ERROR","code":4000,"message":"base server error: a test"}`)
+	}))
+	t.Cleanup(f.Close)
+	_, f.port, _ = strings.Cut(f.Listener.Addr().String(), ":")
+	return f
+}
+
+// concluded waits until the service has written down what it answered.
+func (f *front) concluded(t *testing.T, s *service) {
+	t.Helper()
+	select {
+	case a := <-f.answers:
+		s.concluded(t, a)
+	default: // nothing came through
+	}
+}

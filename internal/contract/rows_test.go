@@ -1,0 +1,165 @@
+package contract
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestPackages has packages that end at different times, and one that has ended.
+func TestPackages(t *testing.T) {
+	each(t, nil, func(t *testing.T, s *service) {
+		c := s.customerWith(t, 0)
+		s.admin(t, nil, "grant", c.id, "--credits", "5", "--months", "0") // ends as it begins
+		a := s.send(t, c.cleanup(media(page)))
+		a.code(t, 402, 1008)
+		a.cost(t, 0, 0)
+		a = s.send(t, request{method: http.MethodGet, path: "/account", host: c.host, header: c.cleanup("").header})
+		a.cost(t, 0, 0)
+		var account struct {
+			Data struct {
+				Credits  int
+				Packages []struct {
+					Plan      string
+					Remaining int
+					Expired   bool
+				}
+			}
+		}
+		if err := json.Unmarshal(a.body, &account); err != nil {
+			t.Fatal(err)
+		}
+		ended := 0
+		for _, p := range account.Data.Packages {
+			if p.Plan == "grant" && p.Remaining == 5 && p.Expired {
+				ended++
+			}
+		}
+		if account.Data.Credits != 0 || ended != 1 {
+			t.Errorf("GET /account: %s", a.body)
+		}
+
+		s.admin(t, nil, "grant", c.id, "--credits", "11", "--months", "9")
+		s.admin(t, nil, "grant", c.id, "--credits", "1", "--months", "3")
+		s.admin(t, nil, "grant", c.id, "--credits", "12", "--months", "12")
+		left := func() string { // of what can be used
+			var text []string
+			for _, p := range s.ledger(t, c.id).Packages {
+				if p.Plan == "grant" && p.Credits != 5 {
+					text = append(text, fmt.Sprint(p.Remaining))
+				}
+			}
+			return strings.Join(text, " ")
+		}
+		s.send(t, c.cleanup(media(page))).cost(t, 1, 23)
+		if got := left(); got != "0 11 12" {
+			t.Errorf("after one page, %s are left", got)
+		}
+		s.send(t, c.cleanup(media(page))).cost(t, 1, 22)
+		if got := left(); got != "0 10 12" {
+			t.Errorf("after two pages, %s are left", got)
+		}
+		s.audit(t)
+	})
+}
+
+// TestCreditsBeforeQueue has a worker that is busy: who has no credits hears that, and who has some
+// hears that there is no place.
+func TestCreditsBeforeQueue(t *testing.T) {
+	each(t, []string{"--workers", "1", "--queue", "0"}, func(t *testing.T, s *service) {
+		poor, rich := s.customerWith(t, 0), s.newCustomer(t)
+		large := rich.cleanup(media(string(encoded(drawn(3000, 3000, true)))))
+		done := make(chan answer, 1)
+		go func() {
+			a, err := s.try(large)
+			if err != nil {
+				t.Error(err)
+			}
+			done <- a
+		}()
+		s.working(t)
+		refused := s.send(t, poor.cleanup(media(page)))
+		full := s.send(t, rich.cleanup(media(page)))
+		full.code(t, 503, 4000) // so the worker was busy before, too
+		refused.code(t, 402, 1008)
+		refused.cost(t, 0, 0)
+		if a := <-done; a.status != http.StatusOK {
+			t.Errorf("the first page: %d %.200s", a.status, a.body)
+		}
+	})
+}
+
+// working returns when a page is being worked on, as the metrics tell.
+func (s *service) working(t *testing.T) {
+	t.Helper()
+	address, _ := s.log.wait(t, "serving", func(l line) bool { return l["msg"] == "serving" })["metrics"].(string)
+	for late := time.Now().Add(patience); time.Now().Before(late); {
+		if strings.Contains(s.scrape(t, address), "\nunink_pages_running 1\n") {
+			return
+		}
+	}
+	t.Fatal("no page is worked on")
+}
+
+func (s *service) scrape(t *testing.T, address string) string {
+	t.Helper()
+	elsewhere := *s
+	elsewhere.url = "http://" + address
+	a, err := elsewhere.try(request{method: http.MethodGet, path: "/metrics"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(a.body)
+}
+
+// TestBuying hears of payments as Stripe tells them.
+func TestBuying(t *testing.T) {
+	const secret = "whsec_of_the_tests"
+	flags := []string{"--stripe-key", "sk_test_of_the_tests", "--stripe-webhook-secret", secret, "--per-minute", "100"}
+	each(t, flags, func(t *testing.T, s *service) {
+		u := s.newUser(t, 1)
+		s.upload(t, request{header: u.bearer()}, "image", page).cleaned(t, true)
+		paid := marshal(t, map[string]any{
+			"id": "evt_1", "object": "event", "type": "checkout.session.completed", "api_version": "2020-08-27", "created": time.Now().Unix(),
+			"data": map[string]any{"object": map[string]any{
+				"id": "cs_1", "object": "checkout.session", "mode": "payment", "payment_status": "paid", "payment_intent": "pi_1",
+				"amount_total": 490, "currency": "usd", "metadata": map[string]string{"plan": "web-50", "user": u.id},
+				"customer_details": map[string]string{"email": u.email},
+			}},
+		})
+		tell := func(payload []byte, secret string) answer {
+			at := fmt.Sprint(time.Now().Unix())
+			mac := hmac.New(sha256.New, []byte(secret))
+			fmt.Fprintf(mac, "%s.%s", at, payload)
+			signature := "t=" + at + ",v1=" + hex.EncodeToString(mac.Sum(nil))
+			return s.send(t, request{path: "/api/stripe/webhook", content: "application/json", body: payload, header: map[string]string{"Stripe-Signature": signature}})
+		}
+		tell(paid, "whsec_of_somebody_else").is(t, 400, "VERIFICATION_FAILED")
+		if got := s.credits(t, u); got != 0 {
+			t.Errorf("%d credits for a payment that Stripe does not know", got)
+		}
+		for i := range 10 { // the same event, then others of the same payment
+			event := paid
+			if i >= 5 {
+				event = []byte(strings.Replace(string(paid), "evt_1", fmt.Sprint("evt_", i), 1))
+			}
+			if a := tell(event, secret); a.status/100 != 2 {
+				t.Fatalf("told %d times: %d %s", i+1, a.status, a.body)
+			}
+		}
+		if got := s.credits(t, u); got != 50 {
+			t.Errorf("%d credits for a pack of 50, told ten times", got)
+		}
+		s.upload(t, request{header: u.bearer()}, "image", page).cleaned(t, false)
+		for _, x := range attacks {
+			s.post(t, "/api/checkout", map[string]string{"plan": x}).is(t, 400, "INVALID_PARAMETER")
+		}
+		s.audit(t)
+	})
+}
