@@ -26,10 +26,10 @@ services:
 	sh deploy/test/services.sh
 
 test: deps services
-	go test ./...
+	go test -timeout 30m ./...
 
 race: deps services
-	go test -race $(RACE)
+	go test -race -timeout 30m $(RACE)
 
 lint: deps
 	$(LINT) run

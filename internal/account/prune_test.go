@@ -65,7 +65,7 @@ func TestPruneOfTheUnconfirmed(t *testing.T) {
 		w.prunes("again@example.com", "forgot@example.com", "made@example.com", "paid@example.com", "registered", "verified@example.com")
 		_, err = w.Verify(w.ctx, link)
 		w.must(err)
-		w.must(w.Reset(w.ctx, reset, other))
+		w.must(w.reset(reset, other))
 		w.pass(100 * aDay)
 		w.prunes("again@example.com", "forgot@example.com", "made@example.com", "paid@example.com", "registered", "verified@example.com")
 

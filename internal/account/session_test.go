@@ -123,7 +123,7 @@ func TestLogInDuringReset(t *testing.T) {
 		u, _ := w.user()
 		w.must(w.RequestReset(w.ctx, email, address))
 		reset := w.mail(account.NoticeReset).Token
-		w.hashing.Matched = func() { w.must(w.Reset(w.ctx, reset, other)) }
+		w.hashing.Matched = func() { w.must(w.reset(reset, other)) }
 		w.refused(w.logIn(email, password), account.ErrCredentials)
 		if sessions, err := w.Sessions(w.ctx, u.ID); err != nil || len(sessions) != 0 {
 			t.Errorf("sessions are %v, %v", sessions, err)
@@ -206,7 +206,7 @@ func TestPrune(t *testing.T) {
 		// What was deleted stays away even for a clock that goes back.
 		w.pass(-29 * 24 * time.Hour)
 		w.refused(w.session(idle), account.ErrNoSession)
-		w.refused(w.Reset(w.ctx, w.mail(account.NoticeReset).Token, other), account.ErrOneTimeToken)
+		w.refused(w.reset(w.mail(account.NoticeReset).Token, other), account.ErrOneTimeToken)
 		if e, err := w.Export(w.ctx, u.ID); err != nil || len(e.Sessions) != 1 {
 			t.Errorf("export is %+v, %v", e, err)
 		}

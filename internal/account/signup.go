@@ -77,20 +77,20 @@ func (s *Service) RequestReset(ctx context.Context, email, address string) error
 
 // Reset gives an account a new password by the token that was sent to its e-mail address, once
 // within an hour. This verifies the address and ends all sessions.
-func (s *Service) Reset(ctx context.Context, token, password string) error {
+func (s *Service) Reset(ctx context.Context, token, password string) (User, error) {
 	now := s.now()
 	u, err := s.store.OneTimeUser(ctx, hashToken(token), NoticeReset, now)
 	if err != nil {
-		return orError(err, ErrOneTimeToken)
+		return User{}, orError(err, ErrOneTimeToken)
 	}
 	if err := checkPassword(password, u.Email); err != nil {
-		return err
+		return User{}, err
 	}
 	hash, err := s.passwords.hash(ctx, password)
 	if err != nil {
-		return err
+		return User{}, err
 	}
-	return orError(s.store.Reset(ctx, hashToken(token), hash, now), ErrOneTimeToken)
+	return u, orError(s.store.Reset(ctx, hashToken(token), hash, now), ErrOneTimeToken)
 }
 
 // ChangePassword replaces a password by another and ends all sessions, that of the caller too.

@@ -116,7 +116,7 @@ func TestOneTimeTokensAtOnce(t *testing.T) {
 		}
 		w.must(w.RequestReset(w.ctx, email, address))
 		token = w.mail(account.NoticeReset).Token
-		if got := w.atOnce(6, account.ErrOneTimeToken, func(int) error { return w.Reset(w.ctx, token, other) }); got != 1 {
+		if got := w.atOnce(6, account.ErrOneTimeToken, func(int) error { return w.reset(token, other) }); got != 1 {
 			t.Errorf("reset %d times", got)
 		}
 	})
@@ -158,7 +158,7 @@ func TestReset(t *testing.T) {
 		w.must(w.RequestReset(w.ctx, "ANN@example.com", address))
 		late := w.mail(account.NoticeReset).Token
 		w.pass(time.Hour)
-		w.refused(w.Reset(w.ctx, late, other), account.ErrOneTimeToken)
+		w.refused(w.reset(late, other), account.ErrOneTimeToken)
 
 		w.must(w.RequestReset(w.ctx, email, address))
 		spare := w.mail(account.NoticeReset).Token
@@ -167,14 +167,14 @@ func TestReset(t *testing.T) {
 		_, err := w.Verify(w.ctx, token)
 		w.refused(err, account.ErrOneTimeToken)
 		var input *account.InputError
-		if err := w.Reset(w.ctx, token, email); !errors.As(err, &input) {
+		if err := w.reset(token, email); !errors.As(err, &input) {
 			t.Errorf("error is %v, want that the password is the address", err)
 		}
 		w.must(w.session(session))
-		w.must(w.Reset(w.ctx, token, other))
+		w.must(w.reset(token, other))
 		w.refused(w.session(session), account.ErrNoSession)
-		w.refused(w.Reset(w.ctx, token, password), account.ErrOneTimeToken)
-		w.refused(w.Reset(w.ctx, spare, password), account.ErrOneTimeToken)
+		w.refused(w.reset(token, password), account.ErrOneTimeToken)
+		w.refused(w.reset(spare, password), account.ErrOneTimeToken)
 		w.refused(w.logIn(email, password), account.ErrCredentials)
 		_, again, err := w.LogIn(w.ctx, email, other, address)
 		w.must(err)
@@ -189,7 +189,7 @@ func TestResetVerifiesTheAddress(t *testing.T) {
 		w.must(w.SignUp(w.ctx, email, password, address))
 		verify := w.mail(account.NoticeVerify).Token
 		w.must(w.RequestReset(w.ctx, email, address))
-		w.must(w.Reset(w.ctx, w.mail(account.NoticeReset).Token, other))
+		w.must(w.reset(w.mail(account.NoticeReset).Token, other))
 		w.must(w.logIn(email, other))
 		_, err := w.Verify(w.ctx, verify)
 		w.refused(err, account.ErrOneTimeToken)
@@ -220,7 +220,7 @@ func TestChangePassword(t *testing.T) {
 		w.must(w.RequestReset(w.ctx, email, address))
 		w.must(w.ChangePassword(w.ctx, u.ID, password, other))
 		w.refused(w.session(session), account.ErrNoSession)
-		w.refused(w.Reset(w.ctx, w.mail(account.NoticeReset).Token, password), account.ErrOneTimeToken)
+		w.refused(w.reset(w.mail(account.NoticeReset).Token, password), account.ErrOneTimeToken)
 		w.refused(w.logIn(email, password), account.ErrCredentials)
 		w.must(w.logIn(email, other))
 	})
@@ -309,7 +309,7 @@ func TestExportAndDelete(t *testing.T) {
 		w.must(w.Delete(w.ctx, u.ID))
 		w.refused(w.session(session), account.ErrNoSession)
 		w.refused(w.logIn(email, password), account.ErrCredentials)
-		w.refused(w.Reset(w.ctx, w.mail(account.NoticeReset).Token, other), account.ErrOneTimeToken)
+		w.refused(w.reset(w.mail(account.NoticeReset).Token, other), account.ErrOneTimeToken)
 		w.refused(w.Delete(w.ctx, u.ID), account.ErrNotFound)
 		_, err = w.Export(w.ctx, u.ID)
 		w.refused(err, account.ErrNotFound)

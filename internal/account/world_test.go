@@ -164,3 +164,8 @@ func (w *world) atOnce(n int, want error, do func(i int) error) int {
 	}
 	return succeeded
 }
+
+func (w *world) reset(token, password string) error {
+	_, err := w.Reset(w.ctx, token, password)
+	return err
+}

@@ -252,3 +252,31 @@ func TestSignUp(t *testing.T) {
 		}
 	})
 }
+
+// Resetting the password confirms the address as well, with the first credits that come of it.
+func TestResetInsteadOfConfirming(t *testing.T) {
+	each(t, nil, func(t *testing.T, s *service) {
+		email := ident.Secret() + "@example.com"
+		in := map[string]string{"email": email, "password": password, "cfTurnstileToken": s.botToken(t)}
+		if a := s.post(t, "/api/sign-up", in); a.status != http.StatusAccepted {
+			t.Fatalf("%d %s", a.status, a.body)
+		}
+		if a := s.post(t, "/api/password-reset", map[string]string{"email": email}); a.status != http.StatusAccepted {
+			t.Fatalf("%d %s", a.status, a.body)
+		}
+		_, token, found := strings.Cut(s.mail(t, "reset"), "http://localhost:"+s.port+"/?reset=")
+		if !found {
+			t.Fatal("the mail has no link")
+		}
+		if a := s.post(t, "/api/password-reset/done", map[string]string{"token": strings.Fields(token)[0], "password": password}); a.status != http.StatusNoContent {
+			t.Fatalf("%d %s", a.status, a.body)
+		}
+		a := s.post(t, "/api/log-in", map[string]string{"email": email, "password": password})
+		a.is(t, 200, "")
+		u := user{email: email}
+		u.session, _ = a.object(t)["session"].(string)
+		if got := s.credits(t, u); got != 5 {
+			t.Errorf("the account has %d credits, want 5", got)
+		}
+	})
+}

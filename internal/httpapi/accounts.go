@@ -264,7 +264,11 @@ func (s *Server) reset(w http.ResponseWriter, r *http.Request) (any, error) {
 	if err := s.readJSON(w, r, &in); err != nil {
 		return nil, err
 	}
-	return done, accountFailure(s.services.Accounts.Reset(r.Context(), in.Token, in.Password))
+	user, err := s.services.Accounts.Reset(r.Context(), in.Token, in.Password)
+	if err != nil {
+		return nil, accountFailure(err)
+	}
+	return done, s.welcome(r.Context(), user) // a reset confirms the address too
 }
 
 type passwordChange struct {
