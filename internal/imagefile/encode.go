@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"image"
-	"image/color"
 	"image/jpeg"
-	"image/png"
 
 	"github.com/HugoSmits86/nativewebp"
 )
@@ -27,22 +25,19 @@ func Choose(asked, input Format, m *image.RGBA) Format {
 	return JPEG
 }
 
-// Encode writes an opaque picture with its metadata. Grey pictures are written as grey and black
-// and white ones as bilevel where the format can. WebP is lossless and carries no resolution. A
-// profile is kept where the file may have it: of RGB with colours, of grey with greys.
+// Encode writes an opaque picture with its metadata. Grey pictures are written as grey where the
+// format can, and PNG with as few bits a pixel as lose nothing. WebP is lossless and carries no
+// resolution. A profile is kept where the file may have it: of RGB with colours, of grey with greys.
 func Encode(m *image.RGBA, f Format, meta Meta) ([]byte, error) {
+	if f == PNG {
+		return encodePNG(m, meta)
+	}
 	l := look(m)
-	if isGreyProfile(meta.ICC) != l.grey || l.grey && (f == WebP || f == PNG && l.bilevel) {
+	if isGreyProfile(meta.ICC) != l.grey || l.grey && f == WebP {
 		meta.ICC = nil
 	}
 	var b bytes.Buffer
 	switch f {
-	case PNG:
-		if err := pngEncoder.Encode(&b, l.smallest(m)); err != nil {
-			return nil, err
-		}
-		const afterIHDR = 33
-		return insert(b.Bytes(), afterIHDR, pngMetaChunks(meta)), nil
 	case JPEG:
 		var src image.Image = m
 		if l.grey {
@@ -71,8 +66,6 @@ func EncodePNG(m image.Image) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-var pngEncoder = png.Encoder{CompressionLevel: png.DefaultCompression}
-
 func insert(b []byte, at int, extra []byte) []byte {
 	out := make([]byte, 0, len(b)+len(extra))
 	out = append(out, b[:at]...)
@@ -81,12 +74,12 @@ func insert(b []byte, at int, extra []byte) []byte {
 }
 
 // appearance is what of a picture matters to its encoding.
-type appearance struct{ grey, bilevel, lineArt bool }
+type appearance struct{ grey, lineArt bool }
 
 // look examines every pixel. Line art is grey with most of the page pure white.
 func look(m *image.RGBA) appearance {
 	w, h := m.Rect.Dx(), m.Rect.Dy()
-	white, black := 0, 0
+	white := 0
 	for y := range h {
 		row := m.Pix[y*m.Stride:][:4*w]
 		for i := 0; i+3 < len(row); i += 4 {
@@ -94,31 +87,16 @@ func look(m *image.RGBA) appearance {
 			if v != row[i+1] || v != row[i+2] {
 				return appearance{}
 			}
-			switch v {
-			case 255:
+			if v == 255 {
 				white++
-			case 0:
-				black++
 			}
 		}
 	}
 	const paper = 0.7
 	return appearance{
 		grey:    true,
-		bilevel: white+black == w*h,
 		lineArt: float64(white) >= paper*float64(w*h),
 	}
-}
-
-// smallest is the picture in the smallest representation that loses nothing.
-func (a appearance) smallest(m *image.RGBA) image.Image {
-	switch {
-	case a.bilevel:
-		return toBilevel(m)
-	case a.grey:
-		return toGray(m)
-	}
-	return m
 }
 
 func toGray(m *image.RGBA) *image.Gray {
@@ -130,15 +108,4 @@ func toGray(m *image.RGBA) *image.Gray {
 		}
 	}
 	return g
-}
-
-func toBilevel(m *image.RGBA) *image.Paletted {
-	p := image.NewPaletted(m.Rect, color.Palette{color.Black, color.White})
-	for y := range m.Rect.Dy() {
-		src, dst := m.Pix[y*m.Stride:], p.Pix[y*p.Stride:][:p.Rect.Dx()]
-		for x := range dst {
-			dst[x] = src[4*x] >> 7
-		}
-	}
-	return p
 }

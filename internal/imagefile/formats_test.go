@@ -200,7 +200,7 @@ func TestProfiles(t *testing.T) {
 		"RGB on grey":     {greys, rgbProfile("Adobe RGB (1998)"), nil},
 		"grey":            {greys, greyProfile(), map[Format]bool{PNG: true, JPEG: true}},
 		"grey on colours": {colours, greyProfile(), nil},
-		"grey on bilevel": {bigGrey(0), greyProfile(), map[Format]bool{JPEG: true}},
+		"grey on bilevel": {bigGrey(0), greyProfile(), map[Format]bool{PNG: true, JPEG: true}},
 	} {
 		for _, f := range []Format{PNG, JPEG, WebP} {
 			data, err := Encode(c.m, f, Meta{ICC: c.profile})

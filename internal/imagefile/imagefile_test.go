@@ -11,6 +11,7 @@ import (
 	"image/jpeg"
 	"image/png"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
@@ -19,6 +20,7 @@ import (
 	"golang.org/x/image/bmp"
 	"golang.org/x/image/tiff"
 	"golang.org/x/image/webp"
+	"pgregory.net/rapid"
 )
 
 // corner draws a page that is red at its top left, green at its top right, blue at its bottom left
@@ -291,6 +293,7 @@ func TestMetaSurvives(t *testing.T) {
 }
 
 func TestEncodeRepresentation(t *testing.T) {
+	const grey, indexed, rgb = 0, 3, 2 // kinds of colour in the header of a PNG
 	fill := func(dark uint8) *image.RGBA {
 		m := corner(40, 30)
 		for i := range m.Pix {
@@ -301,14 +304,21 @@ func TestEncodeRepresentation(t *testing.T) {
 		}
 		return m
 	}
+	many := corner(40, 30)
+	for i := range 400 {
+		many.Pix[4*i], many.Pix[4*i+1] = uint8(i), uint8(i>>8)
+	}
 	for name, c := range map[string]struct {
-		m      *image.RGBA
-		choice Format
-		model  color.Model
+		m           *image.RGBA
+		choice      Format
+		depth, kind byte
 	}{
-		"bilevel": {fill(0), PNG, nil},
-		"grey":    {fill(99), PNG, color.GrayModel},
-		"colour":  {corner(40, 30), JPEG, color.RGBAModel},
+		"bilevel":     {fill(0), PNG, 1, grey},
+		"four greys":  {fill(85), PNG, 2, grey},
+		"16 greys":    {fill(51), PNG, 4, grey},
+		"grey":        {fill(99), PNG, 8, grey},
+		"colour":      {corner(40, 30), JPEG, 2, indexed},
+		"many colour": {many, JPEG, 8, rgb},
 	} {
 		if got := Choose(Auto, JPEG, c.m); got != c.choice {
 			t.Errorf("%s: chose %s, want %s", name, got, c.choice)
@@ -317,12 +327,8 @@ func TestEncodeRepresentation(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cfg, err := png.DecodeConfig(bytes.NewReader(data))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if p, ok := cfg.ColorModel.(color.Palette); c.model == nil && (!ok || len(p) != 2) || c.model != nil && cfg.ColorModel != c.model {
-			t.Errorf("%s: colour model %v", name, cfg.ColorModel)
+		if data[24] != c.depth || data[25] != c.kind {
+			t.Errorf("%s: %d bits of kind %d, want %d of %d", name, data[24], data[25], c.depth, c.kind)
 		}
 		back, err := Decode(data, Limits{})
 		if err != nil || !bytes.Equal(back.Pixels.Pix, c.m.Pix) {
@@ -335,6 +341,43 @@ func TestEncodeRepresentation(t *testing.T) {
 	if got := Choose(JPEG, PNG, corner(8, 8)); got != JPEG {
 		t.Errorf("asked for JPEG, chose %s", got)
 	}
+}
+
+func TestPNGIsLosslessWithAnyNumberOfColours(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.OneOf(rapid.IntRange(1, 20), rapid.IntRange(250, 300)).Draw(t, "colours")
+		colour := rapid.SampledFrom([]func(r *rand.Rand) [3]uint8{
+			func(r *rand.Rand) [3]uint8 {
+				return [3]uint8{uint8(r.IntN(256)), uint8(r.IntN(256)), uint8(r.IntN(256))}
+			},
+			func(r *rand.Rand) [3]uint8 { v := uint8(r.IntN(256)); return [3]uint8{v, v, v} },
+			func(r *rand.Rand) [3]uint8 { v := uint8(r.IntN(16) * 17); return [3]uint8{v, v, v} },
+		}).Draw(t, "kind")
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		palette := make([][3]uint8, n)
+		for i := range palette {
+			palette[i] = colour(r)
+		}
+		m := image.NewRGBA(image.Rect(0, 0, rapid.IntRange(1, 70).Draw(t, "w"), rapid.IntRange(1, 30).Draw(t, "h")))
+		for i := range len(m.Pix) / 4 {
+			copy(m.Pix[4*i:], palette[(i+r.IntN(2))%n][:])
+			m.Pix[4*i+3] = 255
+		}
+		data, err := Encode(m, PNG, Meta{DPI: [2]float64{150, 150}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := Decode(data, Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(back.Pixels.Pix, m.Pix) {
+			t.Fatal("pixels changed")
+		}
+		if math.Abs(back.DPI[0]-150) > 0.1 {
+			t.Fatalf("%v dpi, want 150", back.DPI)
+		}
+	})
 }
 
 func TestWebPIsLossless(t *testing.T) {

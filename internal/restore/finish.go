@@ -26,7 +26,7 @@ func (c *canvas) scan(page *image.RGBA) {
 			lv.white.Row(white, scratch, y)
 			colour.Row(keep, scratch, y)
 			row, flags := page.Pix[y*page.Stride:][:4*c.w], c.flags[y*c.w:][:c.w]
-			fills, text := light.fill[y/light.cell*light.w:], inks.text[y/inks.colour.Cell*inks.colour.W:]
+			fills := light.fill[y/light.cell*light.w:]
 			for x, w := range white {
 				px := row[4*x : 4*x+3 : 4*x+3]
 				r, g, b := float32(px[0])*line[0][x], float32(px[1])*line[1][x], float32(px[2])*line[2][x]
@@ -37,18 +37,15 @@ func (c *canvas) scan(page *image.RGBA) {
 					px[0], px[1], px[2] = 255, 255, 255
 					continue
 				}
-				switch {
-				case fills[x/light.cell]:
+				if fills[x/light.cell] {
 					plain.paint(px, w, fillGain*lv.black, keep[x], r, g, b)
-				case text[x/inks.colour.Cell]:
-					crisp.paint(px, w, lv.black, keep[x], r, g, b)
-					fewer(px)
-				default:
+				} else {
 					crisp.paint(px, w, lv.black, keep[x], r, g, b)
 				}
 			}
 		}
 	})
+	c.reduce(page, light, &inks)
 }
 
 // inkWhite is the least share of light that is white in and close to ink. Elsewhere more may go:
@@ -273,20 +270,6 @@ func (c *canvas) inks(page *image.RGBA, l *lightMap) inkMap {
 		m.text[i] = n > 0.2*float32(side*side/2)
 	}
 	return m
-}
-
-// fewer brings a pixel of text to one of a few shades, which keeps edges smooth and files small.
-func fewer(px []uint8) {
-	const shade, hue = 17, 6 // 255 / 15; steps of a channel's share in the absorption
-	r, g, b := 255-float32(px[0]), 255-float32(px[1]), 255-float32(px[2])
-	most := max(r, g, b)
-	level := float32(int(most/shade+0.5)) * shade
-	if most == 0 {
-		return
-	}
-	for ch, v := range [3]float32{r, g, b} {
-		px[ch] = uint8(255.5 - level*float32(int(v/most*hue+0.5))/hue)
-	}
 }
 
 // inkLeast is the share of light that ink takes away at least.

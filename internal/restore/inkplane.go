@@ -38,12 +38,17 @@ func measureInk(s *scores, m *raster.RGB, paper [3]*raster.Grid, workers int) *i
 	}
 	const (
 		floor = 0.003 // share below which a colour is unknown
-		limit = 3.0
+		most  = 3.0
+		least = -5.0
+		plain = -1.0 // from here on it is plainly the print's ink
 	)
 	var odds inkHistogram
 	for i := range odds.v {
 		o := math.Log((hand.v[i]/hand.total + floor) / (print.v[i]/print.total + floor))
-		odds.v[i] = min(max(o, -limit), limit)
+		if o < plain { // what writing of this ink there seems to be may well be print that was mistaken
+			o = plain + 2.5*(o-plain)
+		}
+		odds.v[i] = min(max(o, least), most)
 	}
 	raster.Rows(s.h, workers, func(y0, y1 int) {
 		for i := y0 * s.w; i < y1*s.w; i++ {

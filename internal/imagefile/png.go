@@ -1,0 +1,161 @@
+package imagefile
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"hash/crc32"
+	"image"
+	"image/color"
+	"image/png"
+	"slices"
+)
+
+var pngEncoder = png.Encoder{CompressionLevel: png.DefaultCompression}
+
+// encodePNG writes an opaque picture in the smallest of the kinds of PNG that lose nothing: grey
+// of 1 to 8 bits, a palette of up to 256 colours, or RGB. A profile that the kind may not have is
+// left out.
+func encodePNG(m *image.RGBA, meta Meta) ([]byte, error) {
+	t := &colourTable{}
+	colours := t.count(m)
+	grey := colours != nil && !slices.ContainsFunc(colours, func(c uint32) bool { return !isGrey(c) })
+	if isGreyProfile(meta.ICC) != grey {
+		meta.ICC = nil
+	}
+	const afterIHDR = 33
+	src, ramp := image.Image(m), false
+	switch {
+	case grey:
+		src, ramp = t.grey(m, colours)
+	case colours != nil:
+		src = t.paletted(m, colours)
+	}
+	var b bytes.Buffer
+	if err := pngEncoder.Encode(&b, src); err != nil {
+		return nil, err
+	}
+	data := b.Bytes()
+	if ramp {
+		data = withoutPalette(data, afterIHDR)
+	}
+	return insert(data, afterIHDR, pngMetaChunks(meta)), nil
+}
+
+// mostColours is what a palette holds at most.
+const mostColours = 256
+
+// colourTable numbers up to mostColours colours: a hash table with open addressing, keyed by 1
+// more than the colour.
+type colourTable struct {
+	key   [4 * mostColours]uint32
+	index [4 * mostColours]uint8
+}
+
+func rgbOf(px []uint8) uint32 { return uint32(px[0])<<16 | uint32(px[1])<<8 | uint32(px[2]) }
+
+func isGrey(c uint32) bool { return c>>16 == c&255 && c>>8&255 == c&255 }
+
+// slot is where a colour is or would be.
+func (t *colourTable) slot(c uint32) uint32 {
+	i := c * 0x9e3779b1 >> 22
+	for t.key[i] != 0 && t.key[i] != c+1 {
+		i = (i + 1) % uint32(len(t.key))
+	}
+	return i
+}
+
+// count finds the colours of a picture, the most frequent one first, and numbers them. It gives
+// up on pictures of too many and returns nil; photographs have them within a few rows.
+func (t *colourTable) count(m *image.RGBA) []uint32 {
+	var colours []uint32
+	var times [mostColours]int
+	last, at := ^uint32(0), uint32(0)
+	for y := range m.Rect.Dy() {
+		row := m.Pix[y*m.Stride:][:4*m.Rect.Dx()]
+		for x := 0; x+3 < len(row); x += 4 {
+			if c := rgbOf(row[x : x+3 : x+3]); c != last {
+				last, at = c, t.slot(c)
+				if t.key[at] == 0 {
+					if len(colours) == mostColours {
+						return nil
+					}
+					t.key[at], t.index[at] = c+1, uint8(len(colours))
+					colours = append(colours, c)
+				}
+			}
+			times[t.index[at]]++
+		}
+	}
+	slices.SortFunc(colours, func(a, b uint32) int {
+		i, j := t.index[t.slot(a)], t.index[t.slot(b)]
+		return cmp.Or(times[j]-times[i], int(i)-int(j))
+	})
+	for i, c := range colours {
+		t.set(c, uint8(i))
+	}
+	return colours
+}
+
+func (t *colourTable) set(c uint32, index uint8) { t.index[t.slot(c)] = index }
+
+// paletted is the picture with the given colours, in the order they are numbered in.
+func (t *colourTable) paletted(m *image.RGBA, colours []uint32) *image.Paletted {
+	palette := make(color.Palette, len(colours))
+	for i, c := range colours {
+		palette[i] = color.RGBA{uint8(c >> 16), uint8(c >> 8), uint8(c), 255}
+	}
+	p := image.NewPaletted(m.Rect, palette)
+	t.write(m, p.Pix)
+	return p
+}
+
+// write puts the number of each pixel's colour.
+func (t *colourTable) write(m *image.RGBA, dst []uint8) {
+	w := m.Rect.Dx()
+	last, index := ^uint32(0), uint8(0)
+	for y := range m.Rect.Dy() {
+		row, out := m.Pix[y*m.Stride:][:4*w], dst[y*w:][:w]
+		for x := range out {
+			if c := rgbOf(row[4*x : 4*x+3 : 4*x+3]); c != last {
+				last, index = c, t.index[t.slot(c)]
+			}
+			out[x] = index
+		}
+	}
+}
+
+// grey is a picture of greys. Where these are among the even steps from black to white that PNG
+// has in less than 8 bits, it is a palette of all these steps, and ramp.
+func (t *colourTable) grey(m *image.RGBA, greys []uint32) (src image.Image, ramp bool) {
+	for _, steps := range []uint32{1, 3, 15} {
+		whole := 255 / steps
+		if slices.ContainsFunc(greys, func(c uint32) bool { return c&255%whole != 0 }) {
+			continue
+		}
+		all := make([]uint32, steps+1)
+		for i := range all {
+			all[i] = uint32(i) * whole * 0x010101
+			if slices.Contains(greys, all[i]) {
+				t.set(all[i], uint8(i))
+			}
+		}
+		return t.paletted(m, all), true
+	}
+	g := image.NewGray(m.Rect)
+	for _, c := range greys {
+		t.set(c, uint8(c))
+	}
+	t.write(m, g.Pix)
+	return g, false
+}
+
+// withoutPalette turns a PNG whose palette is a ramp of greys into a grey one, which has the same
+// pixels: only the kind of colour and the palette are in the way.
+func withoutPalette(b []byte, afterIHDR int) []byte {
+	const kind, crc = 25, 29
+	b[kind] = 0
+	binary.BigEndian.PutUint32(b[crc:], crc32.ChecksumIEEE(b[12:crc]))
+	chunk := 12 + int(binary.BigEndian.Uint32(b[afterIHDR:]))
+	return slices.Delete(b, afterIHDR, afterIHDR+chunk)
+}
