@@ -34,7 +34,7 @@ EM = 14.0
 PIECE = 192  # pixels: the side of a training sample
 SHRINK = (0.6, 1.25)  # of samples, whose em is about 12 px once halved: the estimate of the print's size errs
 WIDTHS = (16, 32, 48, 64)
-SURE = 0.97  # turned only above this probability; internal/restore/orient.go has the same
+SURE = 0.985  # turned only above this probability; internal/restore/orient.go has the same
 
 
 class Orienter(nn.Module):

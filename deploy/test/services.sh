@@ -1,7 +1,7 @@
 #!/bin/sh
 # Starts what the tests need beside the program: PostgreSQL and Redis on spare ports of this machine, with nothing
-# kept. Installs from Debian what is missing (as root), with the clients that examples/ are for. Run again, it finds
-# all of it running.
+# kept. Installs from Debian what is missing (as root), with the clients that examples/ are for and the browser that
+# the front page is tried in. Run again, it finds all of it running.
 set -eu
 
 home=${UNINK_TEST_SERVICES:-/tmp/unink-services}
@@ -10,7 +10,7 @@ redis_port=56379
 
 missing=
 [ -n "$(ls /usr/lib/postgresql/*/bin/initdb 2>/dev/null)" ] || missing=postgresql
-for package in redis-server curl jq python3 nodejs; do
+for package in redis-server curl jq python3 nodejs chromium; do
     command -v "${package%js}" >/dev/null || missing="$missing $package" # nodejs brings node
 done
 if [ -n "$missing" ]; then

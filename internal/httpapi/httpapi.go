@@ -184,7 +184,9 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("GET /openapi.json", serveOpenAPI)
 	mux.Handle("GET /developers", referencePage())
 	mux.Handle("GET /{$}", page("index.html"))
-	mux.Handle("GET /page.js", page("page.js"))
+	for _, name := range pageFiles {
+		mux.Handle("GET /"+name, page(name))
+	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		writeWebFailure(w, r, fail(notFound, "there is nothing at this address; see /openapi.json"))
 	})

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	orientEm = 14   // pixels: the em of body text that the orientation network wants
-	sure     = 0.97 // below this probability a page is left as it lies
+	orientEm = 14    // pixels: the em of body text that the orientation network wants
+	sure     = 0.985 // below this probability a page is left as it lies
 )
 
 // quartersToUpright is how often the page of the working picture must be turned clockwise by 90° to
