@@ -429,3 +429,21 @@ func (s *site) guest() {
 	status, answer := send(s.t, client, http.MethodPost, url+"/api/process-image", contentType, "", form)
 	holdsPage(s.t, status, answer)
 }
+
+// The commands that the documentation tells an operator to make the first customer with do so.
+func TestDocumentedCustomerAdd(t *testing.T) {
+	for _, name := range []string{"../../README.md", "../../docs/operations.md"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := regexp.MustCompile(`(?m)^ .*unink admin (customer add [^#\n]*)`).FindAllSubmatch(text, -1)
+		if len(found) == 0 {
+			t.Errorf("%s makes no customer", name)
+		}
+		for _, f := range found {
+			s := &site{t, storeFlags{Data: t.TempDir()}}
+			s.must(strings.Fields(string(f[1]))...)
+		}
+	}
+}
