@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"image"
 	"image/draw"
+
+	"unink/internal/raster"
 )
 
 // Picture is a decoded file.
@@ -38,7 +40,7 @@ func Decode(data []byte, l Limits) (p *Picture, err error) {
 	return &Picture{
 		Header: h,
 		Meta:   readMeta(h.Format, data),
-		Pixels: upright(onWhite(m, image.Rect(0, 0, w, ht)), orientation),
+		Pixels: raster.Upright(onWhite(m, image.Rect(0, 0, w, ht)), orientation),
 	}, nil
 }
 
@@ -55,39 +57,5 @@ func onWhite(m image.Image, canvas image.Rectangle) *image.RGBA {
 	}
 	draw.Draw(dst, dst.Rect, image.White, image.Point{}, draw.Src)
 	draw.Draw(dst, at, m, m.Bounds().Min, draw.Over)
-	return dst
-}
-
-// upright applies an EXIF orientation.
-func upright(src *image.RGBA, orientation int) *image.RGBA {
-	if orientation <= 1 || orientation > 8 {
-		return src
-	}
-	w, h := src.Rect.Dx(), src.Rect.Dy()
-	dw, dh := w, h
-	if orientation >= 5 {
-		dw, dh = h, w
-	}
-	// The source offset of the first upright pixel, and the steps right and down from it.
-	const px = 4
-	right, down := px, src.Stride
-	last := px * (w - 1)
-	bottom := src.Stride * (h - 1)
-	o := [...]struct{ at, dx, dy int }{
-		2: {last, -right, down},
-		3: {last + bottom, -right, -down},
-		4: {bottom, right, -down},
-		5: {0, down, right},
-		6: {bottom, -down, right},
-		7: {last + bottom, -down, -right},
-		8: {last, down, -right},
-	}[orientation]
-	dst := image.NewRGBA(image.Rect(0, 0, dw, dh))
-	for y := range dh {
-		row := dst.Pix[y*dst.Stride:][:dw*px]
-		for x, from := 0, o.at+y*o.dy; x < len(row); x, from = x+px, from+o.dx {
-			copy(row[x:x+px], src.Pix[from:from+px])
-		}
-	}
 	return dst
 }

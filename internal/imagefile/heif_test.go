@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+
+	"unink/internal/raster"
 )
 
 func fixture(t testing.TB, name string) []byte {
@@ -215,7 +217,7 @@ func TestHEICTurned(t *testing.T) {
 		if p.Orientation != c.orientation {
 			t.Errorf("%s: orientation %d, want %d", name, p.Orientation, c.orientation)
 		}
-		same(t, name, p.Pixels, upright(bigCorner(), c.orientation), 2, false)
+		same(t, name, p.Pixels, raster.Upright(bigCorner(), c.orientation), 2, false)
 	}
 	p, err := Decode(fixture(t, "turned.avif"), Limits{})
 	if err != nil {
@@ -224,7 +226,7 @@ func TestHEICTurned(t *testing.T) {
 	if p.Orientation != 5 {
 		t.Errorf("turned.avif: orientation %d, want 5", p.Orientation)
 	}
-	same(t, "turned.avif", p.Pixels, upright(bigCorner(), 5), 2, false)
+	same(t, "turned.avif", p.Pixels, raster.Upright(bigCorner(), 5), 2, false)
 }
 
 func TestHEICProperties(t *testing.T) {
@@ -235,7 +237,7 @@ func TestHEICProperties(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := upright(Opaque(bigCorner().SubImage(image.Rect(40, 14, 140, 74))), 8)
+	want := raster.Upright(Opaque(bigCorner().SubImage(image.Rect(40, 14, 140, 74))), 8)
 	same(t, "cropped and turned", p.Pixels, want, 2, false)
 	if !bytes.Equal(p.ICC, rgbProfile("Display P3")) {
 		t.Error("the profile is lost")

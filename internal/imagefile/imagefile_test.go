@@ -21,6 +21,8 @@ import (
 	"golang.org/x/image/tiff"
 	"golang.org/x/image/webp"
 	"pgregory.net/rapid"
+
+	"unink/internal/raster"
 )
 
 // corner draws a page that is red at its top left, green at its top right, blue at its bottom left
@@ -130,7 +132,7 @@ func TestOrientation(t *testing.T) {
 	// How a camera stores an upright page for each tag: the inverse of what is to be applied.
 	inverse := []int{0, 1, 2, 3, 4, 5, 8, 7, 6}
 	for o := 1; o <= 8; o++ {
-		stored := upright(page, inverse[o])
+		stored := raster.Upright(page, inverse[o])
 		data := withOrientation(encodeAs(t, JPEG, stored), uint16(o))
 		p, err := Decode(data, Limits{})
 		if err != nil {

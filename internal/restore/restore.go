@@ -77,8 +77,9 @@ func (e *Engine) Clean(ctx context.Context, src *image.RGBA, o Options) (*Page, 
 	start := time.Now()
 	em := printSize(src, e.Threads)
 	m := working(src, em, e.Em, e.Threads)
+	seen := em * float64(m.W) / float64(src.Rect.Dx()) // the print's size in the working picture
 	if o.Finish == Scan && !o.KeepOrientation {
-		quarters, _, err := quartersToUpright(ctx, e.Orienter, m, em*float64(m.W)/float64(src.Rect.Dx()), e.Threads)
+		quarters, err := quartersToUpright(ctx, e.Orienter, m, seen, e.Threads)
 		if err != nil {
 			return nil, err
 		}
@@ -92,7 +93,7 @@ func (e *Engine) Clean(ctx context.Context, src *image.RGBA, o Options) (*Page, 
 
 	start = time.Now()
 	if o.Finish == Scan && !o.KeepDistortion {
-		if warp, _ := flatten(m, em*float64(m.W)/float64(src.Rect.Dx()), e.Threads); warp != nil {
+		if warp, _ := flatten(m, seen, e.Threads); warp != nil {
 			src = warp.Apply(src, e.Threads)
 			m = working(src, em, e.Em, e.Threads)
 			p.Flattened = true
