@@ -253,6 +253,6 @@ def capture(rng, img, back):
     if not digital and rng.random() < 0.8:
         img = noise(rng, img)
     img = contrast(rng, img)
-    if rng.random() < (0.18 if scan else 0.04):
+    if rng.random() < (0.3 if scan else 0.05):
         img = binarise(rng, img)
     return np.clip(img, 0, 255).astype(np.uint8)

@@ -23,8 +23,16 @@ OVERSAMPLING = 3
 def face_files(split):
     """Font files by what they can set: "latin" and "cjk"."""
     files = [f for face in fonts.faces() if face.split == split and face.regular != "local" and face.use != "script" and "en" in face.langs
-             for f in (face.regular, face.bold) if f]
+             for f in (face.regular, face.bold) if f and scalable(f)]
     return {"latin": files, "cjk": [str(p) for p in sorted(COLLECTION_FOLDER.glob(COLLECTIONS[split]))]}
+
+
+def scalable(path):
+    """False for a font of bitmaps, which has a few sizes only."""
+    try:
+        return bool(ImageFont.truetype(path, 37))
+    except OSError:
+        return False
 
 
 @functools.lru_cache(256)

@@ -98,6 +98,7 @@ func testOnePage(t *testing.T, chromium context.Context) {
 	p.is(`[slider.value, slider.getAttribute('aria-valuetext'), document.querySelector('.compare').style.getPropertyValue('--split')].join()`, "48,48 % before,48%")
 	p.do(chromedp.KeyEvent(kb.Home))
 	p.is(`slider.value`, "0")
+	p.eval(`document.querySelector('.compare').scrollIntoView({ behavior: 'instant', block: 'center' })`)
 	var x, y float64
 	if _, err := fmt.Sscan(p.eval(`(({ x, y, width, height }) => (x + width / 4) + ' ' + (y + height / 4))(document.querySelector('.compare').getBoundingClientRect())`), &x, &y); err != nil {
 		t.Fatal(err)
@@ -105,7 +106,7 @@ func testOnePage(t *testing.T, chromium context.Context) {
 	p.do(chromedp.MouseClickXY(x, y)) // a quarter of the way
 	p.is(`slider.value > 22 && slider.value < 28`, "true")
 
-	p.do(chromedp.Click(chromedp.CSS("[name=preserveColor][value=true]")))
+	p.do(chromedp.Focus(chromedp.CSS("[name=preserveColor][value=true]")), chromedp.KeyEvent(" "))
 	p.pick(p.file("b.png", picture(t, 40, 30)))
 	p.until(`states() == 'done,done'`)
 	if first, second := <-asked, <-asked; first != unink.Scan || second != unink.Colour {
@@ -220,7 +221,7 @@ func testNoCredits(t *testing.T, chromium context.Context) {
 	p.until(`!notice.hidden && states() == 'done,waiting,waiting'`)
 	p.is(`notice.innerText.includes('free pages of today are used up') && notice.innerText.includes('No credits are sold') && notice.querySelector('a').hidden`, "true")
 	sold.Store(true)
-	p.do(chromedp.Click(chromedp.CSS("#notice button")))
+	p.pressed("#notice button")
 	p.until(`!notice.hidden && !notice.querySelector('a').hidden && notice.querySelector('a').pathname == '/pricing' && !notice.innerText.includes('No credits')`)
 	p.is(`states()`, "done,waiting,waiting")
 }
@@ -452,10 +453,16 @@ func (p *pageInBrowser) until(condition string) {
 	}
 }
 
-// press clicks the control that has a label.
+// press presses the button that has a label.
 func (p *pageInBrowser) press(label string) {
 	p.t.Helper()
-	p.do(chromedp.Click(chromedp.CSS(fmt.Sprintf("[aria-label=%q]", label))))
+	p.pressed(fmt.Sprintf("[aria-label=%q]", label))
+}
+
+// pressed presses a button or a link from the keyboard, which finds it wherever the page has moved it to meanwhile; a mouse may miss it.
+func (p *pageInBrowser) pressed(selector string) {
+	p.t.Helper()
+	p.do(chromedp.Focus(chromedp.CSS(selector)), chromedp.KeyEvent(kb.Enter))
 }
 
 func (p *pageInBrowser) file(name string, data []byte) (path string) {
@@ -483,7 +490,7 @@ func (p *pageInBrowser) download(selector string) (name string, data []byte) {
 		p.t.Fatal(err)
 	}
 	progress := chromedp.BrowserEvents(p.ctx, browser.DownloadProgress)
-	p.do(chromedp.Click(chromedp.CSS(selector)))
+	p.pressed(selector)
 	for e, err := range progress {
 		if err != nil {
 			p.t.Fatal(err)
