@@ -100,10 +100,10 @@ class Inks:
         self.fonts = hands.font_sources(data, split)
         self.people = hands.omniglot_sources(ink, split) if (ink / "omniglot").is_dir() else []
         hanzi = ink / "hanzi" / "medians.jsonl.gz"
-        self.hanzi = [hands.HanziSource(hanzi, split)] if hanzi.is_file() else []
+        self.hanzi = [hands.HanziSource(hanzi, split, haste) for haste in hands.HanziSource.HASTES] if hanzi.is_file() else []
         self.lifts = lifts.Lifts(split, ink, data / "cache" / "lifts")
         self.by_script = {}
-        for source in self.fonts + self.people + self.hanzi * max(3, len(self.fonts) // 20):
+        for source in self.fonts + self.people + self.hanzi * max(1, len(self.fonts) // 40):
             for script in source.scripts:
                 self.by_script.setdefault(script, []).append(source)
         self.latin_fonts = [f for f in self.fonts if "latin" in f.scripts]

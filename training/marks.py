@@ -326,7 +326,11 @@ DRAWINGS = [triangle, triangle, axes, axes, solid, house, flower, person, cloud,
 
 
 def drawing(rng, w, h):
-    return pick(rng, DRAWINGS)(rng, w, h)
+    """Any of the drawings, made smaller where it does not fit a frame of this shape."""
+    strokes = pick(rng, DRAWINGS)(rng, w, h)
+    points = np.concatenate([s[:, :2] for s in strokes])
+    fit = min(1, (np.array([w, h]) / np.maximum(np.ptp(points, 0), 1)).min())
+    return [np.concatenate([s[:, :2] * fit, s[:, 2:]], 1) for s in strokes]
 
 
 STROKES = {"tick": tick, "cross": cross, "circle": lambda rng, w, h: [ellipse(rng, w, h)], "underline": underline, "double_underline": double_underline,

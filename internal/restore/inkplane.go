@@ -52,7 +52,7 @@ func measureInk(s *scores, m *raster.RGB, paper [3]*raster.Grid, workers int) *i
 	}
 	raster.Rows(s.h, workers, func(y0, y1 int) {
 		for i := y0 * s.w; i < y1*s.w; i++ {
-			if s.hand[i] > 0 || s.print[i] > 0 {
+			if p.solid[i] != 0 {
 				p.evidence[i] = float32(odds.at(p.bin(i)))
 			}
 		}

@@ -45,9 +45,9 @@ func (s *scores) vote(ink *inkPlane) []rule {
 }
 
 // dropFalsePrint takes print away from under writing where it does not go on beside it: a stroke
-// that crosses itself, or lies thick, looks like two inks too.
+// that crosses itself, or lies thick, looks like two inks too. Where there may be print but more
+// likely is none, there is none unless print lies beside it.
 func (s *scores) dropFalsePrint() {
-	const near = 2
 	both := make([]uint8, len(s.hand))
 	for i := range both {
 		if s.hand[i] > 0 && s.print[i] > 0 {
@@ -57,27 +57,35 @@ func (s *scores) dropFalsePrint() {
 	labels, components := raster.Components(both, s.w)
 	goesOn := make([]bool, len(components)+1)
 	for i, l := range labels {
-		if l == 0 || goesOn[l] {
-			continue
-		}
-		x, y := i%s.w, i/s.w
-		for yy := max(y-near, 0); yy <= min(y+near, s.h-1); yy++ {
-			for xx := max(x-near, 0); xx <= min(x+near, s.w-1); xx++ {
-				if j := yy*s.w + xx; s.print[j] > 0 && s.hand[j] <= 0 {
-					goesOn[l] = true
-				}
-			}
+		if l > 0 && !goesOn[l] {
+			goesOn[l] = s.besidePrint(i)
 		}
 	}
 	for i, l := range labels {
-		if l > 0 && !goesOn[l] {
+		switch {
+		case s.hand[i] <= 0 || s.print[i] <= -scoreUnit:
+		case l > 0 && !goesOn[l], l == 0 && !s.besidePrint(i):
 			s.relabel(i, true)
 		}
 	}
 }
 
+// besidePrint says whether there is print near a pixel that no writing lies on.
+func (s *scores) besidePrint(i int) bool {
+	const near = 2
+	x, y := i%s.w, i/s.w
+	for yy := max(y-near, 0); yy <= min(y+near, s.h-1); yy++ {
+		for j := yy*s.w + max(x-near, 0); j <= yy*s.w+min(x+near, s.w-1); j++ {
+			if s.print[j] > 0 && s.hand[j] <= 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // parts gives each pixel of ink a class such that regions of one class are made by one hand: the
-// network's own class, split where the ink's colour changes from what is the page's print to what
+// network's own class, one for ink that the network overlooked, split where the ink's colour changes from what is the page's print to what
 // is its writing, and where letters stand on a line.
 func (s *scores) parts(ink *inkPlane, lines []int32, pieces []raster.Component) []uint8 {
 	class := make([]uint8, len(s.hand))
@@ -87,6 +95,8 @@ func (s *scores) parts(ink *inkPlane, lines []int32, pieces []raster.Component) 
 			class[i] = 2
 		case s.print[i] > 0:
 			class[i] = 1
+		case ink.solid[i] != 0:
+			class[i] = 3
 		default:
 			continue
 		}
@@ -256,7 +266,7 @@ func bond(a, b *region, m meeting) float64 {
 	alike := math.Exp(-apart / 0.5)
 	near := math.Exp(-float64(m.gap) / 6)
 	if m.touch {
-		near = 1.5
+		near = 4
 	}
 	if isRule(a.Component) != isRule(b.Component) {
 		near *= 0.2
@@ -277,7 +287,7 @@ func agree(regions []region, bonds []neighbours) []bool {
 	const (
 		rounds   = 12
 		coupling = 1.2
-		most     = 2.5 // what the neighbours together can say
+		most     = 3 // what the neighbours together can say
 	)
 	field := make([]float64, len(regions))
 	for i, r := range regions {
