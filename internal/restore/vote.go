@@ -12,6 +12,7 @@ import (
 // a piece of one where writing and print touch.
 type region struct {
 	raster.Component
+	border   int        // pixels beside something else
 	evidence float64    // log-odds of handwriting: mean over the pixels, less sure for few
 	ink      [3]float64 // share of the paper's light let through, per channel
 }
@@ -24,7 +25,8 @@ type neighbours struct {
 
 // vote lets the regions of ink agree with those beside them, so that no half strokes remain and
 // no specks of print go: what is near and of the same ink was mostly made by the same hand. It is
-// mean-field inference on a graph of regions, with the page's own ink colours as evidence.
+// mean-field inference on a graph of regions, with the page's own ink colours, and then its own sizes
+// of strokes, as evidence.
 //
 // It returns the page's printed lines.
 func (s *scores) vote(ink *inkPlane) []rule {
@@ -32,10 +34,12 @@ func (s *scores) vote(ink *inkPlane) []rule {
 	labels, components := raster.Components(s.parts(ink, lines, pieces), s.w)
 	if len(components) > 1 {
 		regions := s.regions(labels, components, ink)
-		hand := agree(regions, findNeighbours(labels, s.w, s.h, regions))
+		bonds := findNeighbours(labels, s.w, s.h, regions)
+		weighSizes(regions, agree(regions, bonds))
+		field := agree(regions, bonds)
 		for i, l := range labels {
-			if l > 0 && hand[l-1] != (s.hand[i] > 0) {
-				s.relabel(i, hand[l-1])
+			if l > 0 && (field[l-1] > 0) != (s.hand[i] > 0) {
+				s.relabel(i, field[l-1] > 0)
 			}
 		}
 	}
@@ -137,6 +141,9 @@ func (s *scores) regions(labels []int32, components []raster.Component, ink *ink
 		}
 		r := &regions[l-1]
 		r.evidence += float64(s.hand[i])
+		if atBorder(labels, i, s.w) {
+			r.border++
+		}
 		k := float64(ink.taken(i)*ink.taken(i)) + 1e-4
 		weights[l-1] += k
 		colours[l-1] += k * float64(ink.evidence[i])
@@ -156,6 +163,13 @@ func (s *scores) regions(labels []int32, components []raster.Component, ink *ink
 		}
 	}
 	return regions
+}
+
+// atBorder says whether a pixel has another label, or none, beside it.
+func atBorder(labels []int32, i, w int) bool {
+	x, l := i%w, labels[i]
+	return x == 0 || labels[i-1] != l || x == w-1 || labels[i+1] != l ||
+		i < w || labels[i-w] != l || i >= len(labels)-w || labels[i+w] != l
 }
 
 // voteReach is the widest gap, in working pixels, across which regions are neighbours.
@@ -248,8 +262,7 @@ func border(labels []int32, w, h int, doubt []bool) []int32 {
 		if !doubt[y/doubtCell*cols+x/doubtCell] {
 			continue
 		}
-		if x > 0 && labels[i-1] != l || x+1 < w && labels[i+1] != l ||
-			y > 0 && labels[i-w] != l || y+1 < h && labels[i+w] != l {
+		if atBorder(labels, i, w) {
 			out = append(out, int32(i))
 		}
 	}
@@ -281,9 +294,9 @@ func isRule(c raster.Component) bool {
 	return c.Width() >= level && c.Width() > slim*c.Height() || c.Height() >= upright && c.Height() > slim*c.Width()
 }
 
-// agree finds for every region whether it is writing: the fixed point of each region's evidence
+// agree finds how surely every region is writing, as log-odds: the fixed point of each region's evidence
 // and what its neighbours, as sure as they are, would have it be.
-func agree(regions []region, bonds []neighbours) []bool {
+func agree(regions []region, bonds []neighbours) []float64 {
 	const (
 		rounds   = 12
 		coupling = 1.2
@@ -311,9 +324,5 @@ func agree(regions []region, bonds []neighbours) []bool {
 			field[i] = 0.5*field[i] + 0.5*(r.evidence+together)
 		}
 	}
-	hand := make([]bool, len(regions))
-	for i, f := range field {
-		hand[i] = f > 0
-	}
-	return hand
+	return field
 }
