@@ -44,8 +44,39 @@ func (s *scores) vote(ink *inkPlane) []rule {
 		}
 	}
 	s.clearRules(ink, lines)
+	s.joinSpecks()
 	s.dropFalsePrint()
 	return s.printedRules(ink, lines, pieces)
+}
+
+// joinSpecks gives writing the specks of print along its strokes: a stroke's rim, lighter than its core, looks like
+// other ink.
+func (s *scores) joinSpecks() {
+	const largest = 16 // working pixels
+	print := make([]uint8, len(s.hand))
+	for i := range print {
+		if s.print[i] > 0 && s.hand[i] <= 0 {
+			print[i] = 1
+		}
+	}
+	labels, components := raster.Components(print, s.w)
+	beside := make([]int, len(components))
+	for i, l := range labels {
+		if l > 0 && components[l-1].Area <= largest && s.besideWriting(i) {
+			beside[l-1]++
+		}
+	}
+	for i, l := range labels {
+		if l > 0 && 2*beside[l-1] >= components[l-1].Area {
+			s.relabel(i, true)
+		}
+	}
+}
+
+// besideWriting says whether one of the four pixels next to a pixel is writing.
+func (s *scores) besideWriting(i int) bool {
+	x := i % s.w
+	return x > 0 && s.hand[i-1] > 0 || x+1 < s.w && s.hand[i+1] > 0 || i >= s.w && s.hand[i-s.w] > 0 || i+s.w < len(s.hand) && s.hand[i+s.w] > 0
 }
 
 // dropFalsePrint takes print away from under writing where it does not go on beside it: a stroke
