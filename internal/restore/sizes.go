@@ -19,7 +19,7 @@ type sizeHistogram struct {
 // both have the same sizes that tells nothing, and where there is little writing it tells little.
 func weighSizes(regions []region, field []float64) {
 	const (
-		doubt  = 0.5  // of the field: what is less sure counts neither way
+		doubt  = 1.5  // of the field: what is less sure counts neither way
 		floor  = 0.04 // share below which a size is unknown
 		most   = 1.5
 		enough = 1500 // pixels of writing that make up for half the doubt
