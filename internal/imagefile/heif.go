@@ -40,7 +40,7 @@ func decodeHEIC(data []byte) (*image.RGBA, error) {
 		return nil, err
 	}
 	// The decoder looks at the major brand alone, which may be one that stands for several kinds.
-	copy(in.view(file+8, 4), "heic")
+	copy(in.View(file+8, 4), "heic")
 
 	const width, height, space, chroma, premultiplied, words = 0, 4, 8, 12, 16, 5
 	info, err := in.alloc(4 * words)
@@ -59,10 +59,10 @@ func decodeHEIC(data []byte) (*image.RGBA, error) {
 		return nil, err
 	}
 	size := s.upright()
-	if int(in.word(info+width)) != size.X || int(in.word(info+height)) != size.Y {
+	if int(in.Word(info+width)) != size.X || int(in.Word(info+height)) != size.Y {
 		return nil, errCodedSize
 	}
-	planes, err := heifPlanes(size, in.word(info+space), in.word(info+chroma))
+	planes, err := heifPlanes(size, in.Word(info+space), in.Word(info+chroma))
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func decodeHEIC(data []byte) (*image.RGBA, error) {
 	if err := decode(0, out); err != nil {
 		return nil, err
 	}
-	return planes.picture(in.view(out, planes.bytes()), s.colour), nil
+	return planes.picture(in.View(out, planes.bytes()), s.colour), nil
 }
 
 // upright is the size once cropped and turned.
@@ -191,10 +191,10 @@ func decodeAVIF(data []byte) (*image.RGBA, error) {
 	if err := decode(1, 0, 0); err != nil {
 		return nil, err
 	}
-	if int(in.word(info+width)) != s.stored.X || int(in.word(info+height)) != s.stored.Y {
+	if int(in.Word(info+width)) != s.stored.X || int(in.Word(info+height)) != s.stored.Y {
 		return nil, errCodedSize
 	}
-	deep := in.word(info+depth) > 8
+	deep := in.Word(info+depth) > 8
 	size := 4 * pixels
 	if deep {
 		size *= 2
@@ -206,15 +206,15 @@ func decodeAVIF(data []byte) (*image.RGBA, error) {
 	if err != nil {
 		return nil, err
 	}
-	binary.LittleEndian.PutUint64(in.view(out, 8), unwritten)
+	binary.LittleEndian.PutUint64(in.View(out, 8), unwritten)
 	if err := decode(0, out, out+8); err != nil {
 		return nil, err
 	}
-	if binary.LittleEndian.Uint64(in.view(out, 8)) == unwritten {
+	if binary.LittleEndian.Uint64(in.View(out, 8)) == unwritten {
 		return nil, errGuestFailed
 	}
 	m := image.NewRGBA(image.Rectangle{Max: s.stored})
-	if pix := in.view(out+8, size); deep {
+	if pix := in.View(out+8, size); deep {
 		for i := range m.Pix {
 			m.Pix[i] = pix[2*i+1] // the upper byte of a little-endian pair
 		}

@@ -8,25 +8,16 @@
 package main
 
 import (
-	"archive/tar"
-	"bytes"
 	"cmp"
-	"compress/gzip"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
 
-	"github.com/klauspost/compress/zstd"
-
 	"unink/internal/nn/pin"
+	"unink/internal/npm"
 )
 
 func main() {
@@ -43,93 +34,13 @@ func fetch() error {
 		return fmt.Errorf("%s %s has no library for %s; there are: %v",
 			pin.Package, pin.Version, platform, slices.Sorted(maps.Keys(pin.Libraries)))
 	}
-	target := filepath.Join("internal", "nn", "onnxruntime-"+platform+".zst")
-	if _, err := os.Stat(filepath.Dir(target)); err != nil {
-		return errors.New("run this in the root of the source tree")
+	file := npm.File{
+		Package: pin.Package, Version: pin.Version, PackageSHA256: pin.PackageSHA256,
+		Path: lib.Path, SHA256: lib.SHA256,
 	}
-	if compressed, err := os.ReadFile(target); err == nil && verify(compressed, lib) == nil {
-		return nil
+	fetched, err := npm.Embed(filepath.Join("internal", "nn", "onnxruntime-"+platform+".zst"), lib.SHA256, file.Fetch)
+	if fetched {
+		fmt.Printf("fetched ONNX Runtime %s for %s\n", pin.Version, platform)
 	}
-	archive, err := npmPack()
-	if err != nil {
-		return err
-	}
-	library, err := extract(archive, lib.Path)
-	if err != nil {
-		return err
-	}
-	if got := hexSum(library); got != lib.SHA256 {
-		return fmt.Errorf("%s has SHA-256 %s, expected %s", lib.Path, got, lib.SHA256)
-	}
-	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression))
-	if err != nil {
-		return err
-	}
-	temporary := target + ".part"
-	if err := os.WriteFile(temporary, z.EncodeAll(library, nil), 0o644); err != nil {
-		return err
-	}
-	fmt.Printf("fetched ONNX Runtime %s for %s\n", pin.Version, platform)
-	return os.Rename(temporary, target)
-}
-
-func verify(compressed []byte, lib pin.Library) error {
-	z, err := zstd.NewReader(bytes.NewReader(compressed))
-	if err != nil {
-		return err
-	}
-	defer z.Close()
-	library, err := io.ReadAll(z)
-	if err != nil {
-		return err
-	}
-	if hexSum(library) != lib.SHA256 {
-		return errors.New("another library")
-	}
-	return nil
-}
-
-// npmPack downloads the package's archive; nothing of it is installed or run.
-func npmPack() ([]byte, error) {
-	dir, err := os.MkdirTemp("", "unink-fetch-")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	spec := pin.Package + "@" + pin.Version
-	cmd := exec.Command("npm", "pack", "--silent", "--pack-destination", dir, spec)
-	if out, err := cmd.CombinedOutput(); errors.Is(err, exec.ErrNotFound) {
-		return nil, errors.New("npm is needed once, to download ONNX Runtime: install it (Debian: apt-get install npm)")
-	} else if err != nil {
-		return nil, fmt.Errorf("npm pack %s: %w\n%s", spec, err, out)
-	}
-	archive, err := os.ReadFile(filepath.Join(dir, pin.Package+"-"+pin.Version+".tgz"))
-	if err != nil {
-		return nil, err
-	}
-	if got := hexSum(archive); got != pin.PackageSHA256 {
-		return nil, fmt.Errorf("%s has SHA-256 %s, expected %s", spec, got, pin.PackageSHA256)
-	}
-	return archive, nil
-}
-
-func extract(archive []byte, path string) ([]byte, error) {
-	gz, err := gzip.NewReader(bytes.NewReader(archive))
-	if err != nil {
-		return nil, err
-	}
-	for files := tar.NewReader(gz); ; {
-		h, err := files.Next()
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		if h.Name == path {
-			return io.ReadAll(files)
-		}
-	}
-}
-
-func hexSum(b []byte) string {
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
+	return err
 }

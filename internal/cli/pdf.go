@@ -1,0 +1,206 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"unink"
+	"unink/internal/imagefile"
+	"unink/internal/pdf"
+)
+
+// document is a PDF to clean. Its pages are cleaned apart, several at once, and wait in a file
+// until all are there.
+type document struct {
+	input   string
+	data    []byte // of standard input; nil for a file, which is read when its first page is begun
+	numbers []int  // of the pages, from 1
+
+	begin  func() error // opens what follows, once
+	source *pdf.Document
+	waits  *os.File
+	left   atomic.Int32 // pages that are not done
+
+	mu     sync.Mutex // guards what follows
+	end    int64      // of the file
+	pages  []pdf.Page // as numbers
+	kept   int
+	failed []string // pages
+}
+
+// openDocument looks at a PDF: how many pages it has, and whether it can be read at all. Data is
+// nil for a file.
+func openDocument(ctx context.Context, input string, data []byte, pages pageRanges) (*document, error) {
+	d := &document{input: input, data: data}
+	d.begin = sync.OnceValue(d.open)
+	content, err := d.read()
+	if err != nil {
+		return nil, err
+	}
+	source, err := pdf.Open(ctx, content)
+	if err != nil {
+		return nil, err
+	}
+	defer source.Close()
+	d.numbers = pages.of(source.Pages())
+	if len(d.numbers) == 0 {
+		return nil, noSuchPage(source.Pages())
+	}
+	d.pages = make([]pdf.Page, len(d.numbers))
+	d.left.Store(int32(len(d.numbers)))
+	return d, nil
+}
+
+func (d *document) read() ([]byte, error) {
+	if d.data != nil {
+		return d.data, nil
+	}
+	return readFile(d.input)
+}
+
+func (d *document) open() error {
+	data, err := d.read()
+	if err != nil {
+		return err
+	}
+	if d.source, err = pdf.Open(context.Background(), data); err != nil {
+		return err
+	}
+	if d.waits, err = os.CreateTemp("", "unink-"); err != nil {
+		return err
+	}
+	return os.Remove(d.waits.Name()) // it stays as long as it is open, and no longer
+}
+
+// close gives back what the document holds.
+func (d *document) close() {
+	if d.source != nil {
+		d.source.Close()
+	}
+	if d.waits != nil {
+		_ = d.waits.Close()
+	}
+	d.source, d.waits, d.data = nil, nil, nil
+}
+
+// keep puts a page's picture aside.
+func (d *document) keep(i int, picture []byte, size pdf.Size) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if _, err := d.waits.WriteAt(picture, d.end); err != nil {
+		return fmt.Errorf("the pages need a place in %s until all are done: %w", os.TempDir(), plain(err))
+	}
+	d.pages[i] = pdf.Page{Picture: io.NewSectionReader(d.waits, d.end, int64(len(picture))), Size: size}
+	d.end += int64(len(picture))
+	return nil
+}
+
+// leave lets a page stay as it is.
+func (d *document) leave(i int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.pages[i] = pdf.Page{Original: d.numbers[i] - 1}
+	d.kept++
+}
+
+// part cleans one page of a PDF.
+func (b *batch) part(pg page, i int) outcome {
+	d := pg.document
+	o := outcome{input: fmt.Sprintf("%s, page %d", d.input, d.numbers[i]), output: pg.names[pdfName], part: true}
+	if o.err = d.begin(); o.err == nil {
+		o.result, o.kept, o.err = b.cleanPart(d, i)
+	}
+	if o.err != nil {
+		d.mu.Lock()
+		d.failed = append(d.failed, strconv.Itoa(d.numbers[i]))
+		d.mu.Unlock()
+	}
+	return o
+}
+
+func (b *batch) cleanPart(d *document, i int) (r *unink.Result, kept bool, err error) {
+	start := time.Now()
+	picture, err := d.source.Draw(b.env.ctx, d.numbers[i]-1)
+	if err != nil {
+		return nil, false, err
+	}
+	drawn := time.Now()
+	size := picture.Pixels.Rect.Size()
+	page, err := b.engine.CleanImage(b.env.ctx, picture.Pixels, b.options)
+	picture.Pixels = nil
+	switch {
+	case errors.Is(err, unink.ErrNoContent): // a blank page
+		page, kept = &unink.Page{}, true
+	case err != nil:
+		return nil, false, err
+	default:
+		kept = b.keepClean && page.Removed == 0 && page.Turned == 0 && !page.Flattened
+	}
+	r = &unink.Result{Width: size.X, Height: size.Y, Report: page.Report}
+	cleaned := time.Now()
+	if kept {
+		d.leave(i)
+	} else if err := b.keepPart(d, i, page, picture.Size, r); err != nil {
+		return nil, false, err
+	}
+	r.Timings.Decode = drawn.Sub(start)
+	r.Timings.Encode = time.Since(cleaned)
+	r.Timings.Total = time.Since(start)
+	return r, kept, nil
+}
+
+// keepPart puts a cleaned page aside, at the size that it has in the original.
+func (b *batch) keepPart(d *document, i int, page *unink.Page, size pdf.Size, r *unink.Result) error {
+	if page.Turned%180 != 0 {
+		size.Width, size.Height = size.Height, size.Width
+	}
+	data, format, err := b.encodePart(page.Image)
+	if err != nil {
+		return err
+	}
+	r.Format, r.Width, r.Height = format, page.Image.Rect.Dx(), page.Image.Rect.Dy()
+	return d.keep(i, data, size)
+}
+
+// encodePart encodes a page's picture. Unless a format is asked for, coloured pages of the scan
+// finish, which are few flat colours or have a photo on them, get the one that is smaller.
+func (b *batch) encodePart(m *image.RGBA) ([]byte, unink.Format, error) {
+	format := imagefile.Choose(imagefile.Format(b.options.Format), imagefile.Auto, m)
+	data, err := imagefile.Encode(m, format, imagefile.Meta{})
+	if err != nil || b.options.Format != unink.Auto || b.options.Finish != unink.Scan || format == imagefile.PNG {
+		return data, unink.Format(format), err
+	}
+	flat, err := imagefile.Encode(m, imagefile.PNG, imagefile.Meta{})
+	if len(flat) < len(data) {
+		return flat, unink.PNG, err
+	}
+	return data, unink.JPEG, err
+}
+
+// finish writes the cleaned PDF once all its pages are done, or says why not.
+func (b *batch) finish(pg page) documentOutcome {
+	d := pg.document
+	defer d.close()
+	o := documentOutcome{input: d.input, output: pg.names[pdfName], pages: len(d.pages), kept: d.kept}
+	switch {
+	case len(d.failed) > 0:
+		slices.SortFunc(d.failed, func(a, b string) int { return len(a) - len(b) + strings.Compare(a, b) })
+		o.err = fmt.Errorf("nothing was written, for these of its pages failed: %s; --pages can leave them out", strings.Join(d.failed, ", "))
+		o.told = true
+	case pg.toStdout():
+		o.err = pdf.Write(b.env.ctx, b.env.stdout, d.source, d.pages)
+	default:
+		o.err = createFile(pg.names[pdfName], func(w io.Writer) error { return pdf.Write(b.env.ctx, w, d.source, d.pages) })
+	}
+	return o
+}

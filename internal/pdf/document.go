@@ -1,0 +1,374 @@
+package pdf
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"image"
+	"math"
+	"sync"
+	"time"
+
+	"unink/internal/sandbox"
+)
+
+// What PDFium may use for one document. 50 megapixels take 200 MB, and the pictures on such a page
+// as much again.
+const (
+	memoryBytes = 1 << 30
+	maxSaved    = 512 << 20
+	stepTime    = time.Minute // for each page, and for opening and saving
+	maxSlow     = 3           // steps that may take longer
+)
+
+// Document is an open PDF. Its methods may be called by several goroutines; they take turns.
+type Document struct {
+	data  []byte
+	pages int
+
+	mu    sync.Mutex
+	guest *guest // nil after a failure, which leaves the sandbox in no known state
+	slow  int    // steps that took too long
+}
+
+// guest is PDFium with the document open in it.
+type guest struct {
+	*sandbox.Instance
+	document uint64
+}
+
+// Open opens a PDF, which must not change until it is closed. Encrypted PDFs open when they need
+// no password to be read.
+func Open(ctx context.Context, data []byte) (*Document, error) {
+	switch {
+	case len(data) == 0:
+		return nil, fmt.Errorf("%w: the file is empty", ErrNotPDF)
+	case !Is(data):
+		return nil, ErrNotPDF
+	}
+	d := &Document{data: data}
+	err := d.with(ctx, func(ctx context.Context, g *guest) error {
+		n, err := g.Call(ctx, "FPDF_GetPageCount", g.document)
+		d.pages = int(int32(n))
+		return err
+	})
+	switch {
+	case err != nil:
+	case d.pages < 1:
+		err = broken("it has no pages")
+	case d.pages > MaxPages:
+		err = fmt.Errorf("%w: it has %d pages, at most %d are accepted; split it", ErrTooLarge, d.pages, MaxPages)
+	}
+	if err != nil {
+		d.Close()
+		return nil, err
+	}
+	return d, nil
+}
+
+// Pages is the number of pages.
+func (d *Document) Pages() int { return d.pages }
+
+// Close gives the memory back.
+func (d *Document) Close() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.guest != nil {
+		d.guest.Close()
+		d.guest = nil
+	}
+}
+
+var errSlow = broken("it keeps PDFium busy for more than %v", stepTime)
+
+// with lets f work with PDFium, for as long as stepTime. After a failure PDFium is started anew:
+// one bad page spoils no other.
+func (d *Document) with(ctx context.Context, f func(context.Context, *guest) error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.slow == maxSlow {
+		return errSlow
+	}
+	step, cancel := context.WithTimeout(ctx, stepTime)
+	defer cancel()
+	var err error
+	if d.guest == nil {
+		d.guest, err = start(step, d.data)
+	}
+	if err == nil {
+		err = f(step, d.guest)
+	}
+	if err == nil {
+		return nil
+	}
+	if d.guest != nil {
+		d.guest.Close()
+		d.guest = nil
+	}
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case step.Err() != nil:
+		d.slow++
+		return errSlow
+	case errors.Is(err, sandbox.ErrMemory):
+		return fmt.Errorf("%w: it needs more than %d MiB of memory", ErrTooLarge, memoryBytes>>20)
+	case errors.Is(err, sandbox.ErrFailed):
+		return broken("PDFium failed on it")
+	}
+	return err
+}
+
+// start starts PDFium and opens the document in it.
+func start(ctx context.Context, data []byte) (*guest, error) {
+	module, err := pdfium()
+	if err != nil {
+		return nil, err
+	}
+	in, err := module.Start(ctx, memoryBytes)
+	if err != nil {
+		return nil, err
+	}
+	g := &guest{Instance: in}
+	if err := g.open(ctx, data); err != nil {
+		g.Close()
+		return nil, err
+	}
+	return g, nil
+}
+
+func (g *guest) open(ctx context.Context, data []byte) error {
+	for _, init := range []string{"__wasm_call_ctors", "FPDF_InitLibrary"} {
+		if _, err := g.Call(ctx, init); err != nil {
+			return err
+		}
+	}
+	at, err := g.Put(ctx, data)
+	if err != nil {
+		return err
+	}
+	const noPassword = 0
+	if g.document, err = g.Call(ctx, "FPDF_LoadMemDocument64", uint64(at), uint64(len(data)), noPassword); err != nil || g.document != 0 {
+		return err
+	}
+	reason, err := g.Call(ctx, "FPDF_GetLastError")
+	const password, security = 4, 5
+	switch {
+	case err != nil:
+		return err
+	case reason == password:
+		return ErrPassword
+	case reason == security:
+		return broken("it is encrypted in a way that is not known; save it without encryption and try again")
+	}
+	return broken("it may be cut short; save or download it again")
+}
+
+// Picture is a drawn page.
+type Picture struct {
+	Pixels *image.RGBA // opaque, upright as displayed
+	DPI    float64
+	Size   Size
+}
+
+// Draw draws a page, counted from 0, cropped and turned as it is displayed, annotations included.
+// A page that one picture covers, such as a scan, comes at that picture's resolution, from 100 to
+// 300 dpi; every other at 200 dpi.
+func (d *Document) Draw(ctx context.Context, n int) (p Picture, err error) {
+	err = d.with(ctx, func(ctx context.Context, g *guest) error {
+		page, err := g.Call(ctx, "FPDF_LoadPage", g.document, uint64(n))
+		switch {
+		case err != nil:
+			return err
+		case page == 0:
+			return broken("the page cannot be read")
+		}
+		if p, err = g.draw(ctx, page); err != nil {
+			return err
+		}
+		_, err = g.Call(ctx, "FPDF_ClosePage", page)
+		return err
+	})
+	return p, err
+}
+
+func (g *guest) draw(ctx context.Context, page uint64) (p Picture, err error) {
+	if p.Size.Width, err = g.float(ctx, "FPDF_GetPageWidthF", page); err != nil {
+		return p, err
+	}
+	if p.Size.Height, err = g.float(ctx, "FPDF_GetPageHeightF", page); err != nil {
+		return p, err
+	}
+	if p.DPI, err = g.resolution(ctx, page, p.Size); err != nil {
+		return p, err
+	}
+	w, h := p.pixels()
+	if !(w >= minSide && h >= minSide && w*h <= 1.01*MaxPixels) {
+		return p, broken("the page is %g × %g points", p.Size.Width, p.Size.Height)
+	}
+	p.Pixels, err = g.render(ctx, page, int(w), int(h))
+	return p, err
+}
+
+// pixels is the size of the drawn page; the resolution is lowered where that is too much.
+func (p *Picture) pixels() (w, h float64) {
+	inches := p.Size.Width / pointsPerInch * p.Size.Height / pointsPerInch
+	p.DPI = min(p.DPI, math.Sqrt(MaxPixels/inches))
+	return math.Floor(p.Size.Width*p.DPI/pointsPerInch + 0.5), math.Floor(p.Size.Height*p.DPI/pointsPerInch + 0.5)
+}
+
+func (g *guest) float(ctx context.Context, name string, params ...uint64) (float64, error) {
+	v, err := g.Call(ctx, name, params...)
+	return float64(math.Float32frombits(uint32(v))), err
+}
+
+// resolution is the one to draw a page at: that of a picture that covers the page, if any.
+func (g *guest) resolution(ctx context.Context, page uint64, size Size) (float64, error) {
+	const manyObjects, imageObject = 200, 3
+	const covered = 0.9
+	n, err := g.Call(ctx, "FPDFPage_CountObjects", page)
+	if err != nil || n > manyObjects {
+		return vectorDPI, err
+	}
+	out, err := g.Alloc(ctx, 16)
+	if err != nil {
+		return 0, err
+	}
+	dpi := 0.0
+	for i := range n {
+		object, err := g.Call(ctx, "FPDFPage_GetObject", page, i)
+		if err != nil {
+			return 0, err
+		}
+		if kind, err := g.Call(ctx, "FPDFPageObj_GetType", object); err != nil || kind != imageObject {
+			if err != nil {
+				return 0, err
+			}
+			continue
+		}
+		area, err := g.area(ctx, object, out)
+		if err != nil {
+			return 0, err
+		}
+		if area < covered*size.Width*size.Height {
+			continue
+		}
+		if _, err := g.Call(ctx, "FPDFImageObj_GetImagePixelSize", object, uint64(out), uint64(out)+4); err != nil {
+			return 0, err
+		}
+		pixels := float64(g.Word(out)) * float64(g.Word(out+4))
+		dpi = max(dpi, pointsPerInch*math.Sqrt(pixels/area))
+	}
+	if _, err := g.Call(ctx, "free", uint64(out)); err != nil || dpi == 0 {
+		return vectorDPI, err
+	}
+	return max(minScanDPI, min(dpi, maxScanDPI)), nil
+}
+
+// area is that of an object's bounds on the page, in square points. It uses 16 bytes at out.
+func (g *guest) area(ctx context.Context, object uint64, out uint32) (float64, error) {
+	at := uint64(out)
+	if ok, err := g.Call(ctx, "FPDFPageObj_GetBounds", object, at, at+4, at+8, at+12); err != nil || ok == 0 {
+		return 0, err
+	}
+	side := func(from, to uint32) float64 {
+		return float64(math.Float32frombits(g.Word(out+to))) - float64(math.Float32frombits(g.Word(out+from)))
+	}
+	const left, bottom, right, top = 0, 4, 8, 12
+	return side(left, right) * side(bottom, top), nil
+}
+
+// render draws a page into so many pixels.
+func (g *guest) render(ctx context.Context, page uint64, w, h int) (*image.RGBA, error) {
+	const (
+		noAlpha      = 0
+		white        = 0xffffffff
+		noRotation   = 0
+		annotations  = 0x01
+		reverseBytes = 0x10 // RGBx instead of BGRx
+	)
+	width, height := uint64(w), uint64(h)
+	bitmap, err := g.Call(ctx, "FPDFBitmap_Create", width, height, noAlpha)
+	if err == nil && bitmap == 0 {
+		err = sandbox.ErrMemory
+	}
+	if err != nil {
+		return nil, err
+	}
+	if _, err := g.Call(ctx, "FPDFBitmap_FillRect", bitmap, 0, 0, width, height, white); err != nil {
+		return nil, err
+	}
+	if _, err := g.Call(ctx, "FPDF_RenderPageBitmap", bitmap, page, 0, 0, width, height, noRotation, annotations|reverseBytes); err != nil {
+		return nil, err
+	}
+	stride, err := g.Call(ctx, "FPDFBitmap_GetStride", bitmap)
+	if err != nil {
+		return nil, err
+	}
+	buffer, err := g.Call(ctx, "FPDFBitmap_GetBuffer", bitmap)
+	if err != nil {
+		return nil, err
+	}
+	m := image.NewRGBA(image.Rect(0, 0, w, h))
+	for y := range h {
+		row := m.Pix[y*m.Stride:][:4*w]
+		copy(row, g.View(uint32(buffer)+uint32(y)*uint32(stride), 4*w))
+		for x := 3; x < len(row); x += 4 {
+			row[x] = 255
+		}
+	}
+	_, err = g.Call(ctx, "FPDFBitmap_Destroy", bitmap)
+	return m, err
+}
+
+// extract is a PDF of some of the pages, counted from 0, and of nothing that they do not need.
+func (d *Document) extract(ctx context.Context, pages []int) (file []byte, err error) {
+	err = d.with(ctx, func(ctx context.Context, g *guest) error {
+		file, err = g.extract(ctx, pages)
+		return err
+	})
+	return file, err
+}
+
+func (g *guest) extract(ctx context.Context, pages []int) ([]byte, error) {
+	if err := g.Link(ctx, connectSink); err != nil {
+		return nil, err
+	}
+	document, err := g.Call(ctx, "FPDF_CreateNewDocument")
+	if err != nil {
+		return nil, err
+	}
+	var indices []byte
+	for _, n := range pages {
+		indices = binary.LittleEndian.AppendUint32(indices, uint32(n))
+	}
+	at, err := g.Put(ctx, indices)
+	if err != nil {
+		return nil, err
+	}
+	done, err := g.Call(ctx, "FPDF_ImportPagesByIndex", document, g.document, uint64(at), uint64(len(pages)), 0)
+	switch {
+	case err != nil:
+		return nil, err
+	case done == 0:
+		return nil, broken("its pages cannot be copied")
+	}
+	// FPDF_FILEWRITE: a version, and the function to call, which is entry 0 of the table.
+	writer, err := g.Put(ctx, []byte{1, 0, 0, 0, 0, 0, 0, 0})
+	if err != nil {
+		return nil, err
+	}
+	out := &saved{instance: g.Instance}
+	const noIncremental = 2
+	done, err = g.Call(context.WithValue(ctx, savedKey{}, out), "FPDF_SaveAsCopy", document, uint64(writer), noIncremental)
+	switch {
+	case err != nil:
+		return nil, err
+	case done == 0:
+		return nil, fmt.Errorf("%w: its pages cannot be copied", ErrTooLarge)
+	}
+	_, err = g.Call(ctx, "FPDF_CloseDocument", document)
+	return bytes.Clone(out.Bytes()), err
+}

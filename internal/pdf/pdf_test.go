@@ -1,0 +1,297 @@
+package pdf_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"image"
+	"image/color"
+	"image/png"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"unink/internal/pdf"
+	"unink/internal/pdf/pdftest"
+)
+
+var red = color.RGBA{200, 0, 0, 255}
+
+func open(t *testing.T, data []byte) *pdf.Document {
+	t.Helper()
+	d, err := pdf.Open(t.Context(), data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.Close)
+	return d
+}
+
+func drawn(t *testing.T, d *pdf.Document, n int) pdf.Picture {
+	t.Helper()
+	p, err := d.Draw(t.Context(), n)
+	if err != nil {
+		t.Fatalf("page %d: %v", n+1, err)
+	}
+	return p
+}
+
+func isRed(m *image.RGBA, x, y int) bool {
+	c := m.RGBAAt(x, y)
+	return c.R > 150 && c.G < 80 && c.B < 80 && c.A == 255
+}
+
+func dark(m *image.RGBA) (box image.Rectangle) {
+	for y := range m.Rect.Dy() {
+		for x := range m.Rect.Dx() {
+			if m.RGBAAt(x, y).G < 100 {
+				box = box.Union(image.Rect(x, y, x+1, y+1))
+			}
+		}
+	}
+	return box
+}
+
+func TestPagesAreDrawnAsDisplayed(t *testing.T) {
+	d := open(t, pdftest.Make(
+		pdftest.Page{Text: "Vector"},
+		pdftest.Page{Text: "Lying", Rotate: 90},
+		pdftest.Page{Text: "Cropped", Crop: [4]int{40, 700, 300, 842}},
+		pdftest.Page{Scan: pdftest.Scan(1240, 1754, red)},
+		pdftest.Page{Scan: pdftest.Scan(1240, 1754, red), Rotate: 180},
+		pdftest.Page{Scan: pdftest.Scan(4960, 7016, red)},
+		pdftest.Page{Scan: pdftest.Scan(300, 424, red)},
+		pdftest.Page{Width: 14000, Height: 14000, Text: "Poster"},
+	))
+	if d.Pages() != 8 {
+		t.Fatalf("%d pages", d.Pages())
+	}
+	for n, want := range []struct {
+		size   pdf.Size
+		pixels image.Point
+	}{
+		{pdf.Size{Width: 595, Height: 842}, image.Pt(1653, 2339)},
+		{pdf.Size{Width: 842, Height: 595}, image.Pt(2339, 1653)},
+		{pdf.Size{Width: 260, Height: 142}, image.Pt(722, 394)},
+		{pdf.Size{Width: 595, Height: 842}, image.Pt(1240, 1754)}, // its own resolution
+		{pdf.Size{Width: 595, Height: 842}, image.Pt(1240, 1754)},
+		{pdf.Size{Width: 595, Height: 842}, image.Pt(2479, 3508)}, // 300 dpi
+		{pdf.Size{Width: 595, Height: 842}, image.Pt(826, 1169)},  // 100 dpi
+		{pdf.Size{Width: 14000, Height: 14000}, image.Pt(7071, 7071)},
+	} {
+		p := drawn(t, d, n)
+		if p.Size != want.size || p.Pixels.Rect.Size() != want.pixels {
+			t.Errorf("page %d: %v points, %v pixels, want %v, %v", n+1, p.Size, p.Pixels.Rect.Size(), want.size, want.pixels)
+		}
+	}
+	if box := dark(drawn(t, d, 0).Pixels); box.Max.Y > 300 || box.Min.X < 100 || box.Dx() < 2*box.Dy() {
+		t.Errorf("the text stands at %v", box)
+	}
+	// Turned clockwise, the top of the page is on the right.
+	if box := dark(drawn(t, d, 1).Pixels); box.Min.X < 2000 || box.Dy() < 2*box.Dx() {
+		t.Errorf("the turned text stands at %v", box)
+	}
+	if box := dark(drawn(t, d, 2).Pixels); box.Min.X > 60 || box.Empty() {
+		t.Errorf("the cropped text stands at %v", box)
+	}
+	if p := drawn(t, d, 3).Pixels; !isRed(p, 20, 20) || isRed(p, 1200, 1700) {
+		t.Error("the scan is not upright")
+	}
+	if p := drawn(t, d, 4).Pixels; isRed(p, 20, 20) || !isRed(p, 1220, 1740) {
+		t.Error("the scan is not turned")
+	}
+}
+
+// What somebody wrote with an annotating program is on the page as well.
+func TestAnnotationsAreDrawn(t *testing.T) {
+	const square = ` /Annots [<< /Type /Annot /Subtype /Square /Rect [100 100 300 300] /C [1 0 0] /IC [1 0 0] /F 4 >>]`
+	p := drawn(t, open(t, pdftest.Make(pdftest.Page{Text: "Hello", Extra: square})), 0).Pixels
+	if at := p.Rect.Dx() * 200 / 595; !isRed(p, at, p.Rect.Dy()*642/842) {
+		t.Error("the annotation is not there")
+	}
+}
+
+func TestFilesThatCannotBeRead(t *testing.T) {
+	whole := pdftest.Make(pdftest.Page{Scan: pdftest.Scan(400, 600, red)}, pdftest.Page{Text: "End"})
+	many := make([]pdftest.Page, pdf.MaxPages+1)
+	for name, c := range map[string]struct {
+		data []byte
+		want error
+		says string
+	}{
+		"empty":     {nil, pdf.ErrNotPDF, "empty"},
+		"picture":   {pdftest.Scan(50, 50, red), pdf.ErrNotPDF, ""},
+		"encrypted": {pdftest.Encrypted("secret"), pdf.ErrPassword, "without one"},
+		"cut":       {whole[:100], pdf.ErrBroken, "cut short"},
+		"header":    {[]byte("%PDF-1.7\n"), pdf.ErrBroken, ""},
+		"noise":     {append([]byte("%PDF-1.7\n"), bytes.Repeat([]byte("7 0 obj << "), 1000)...), pdf.ErrBroken, ""},
+		"no pages":  {pdftest.Make(), pdf.ErrBroken, ""},
+		"too many":  {pdftest.Make(many...), pdf.ErrTooLarge, "2000"},
+	} {
+		d, err := pdf.Open(t.Context(), c.data)
+		if err == nil {
+			d.Close()
+		}
+		if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// A password that only guards changes is none to a reader.
+	open(t, pdftest.Encrypted(""))
+}
+
+func TestBadPageSpoilsNoOther(t *testing.T) {
+	d := open(t, pdftest.Make(pdftest.Page{Width: 1, Height: 800}, pdftest.Page{Text: "Good"}))
+	if _, err := d.Draw(t.Context(), 0); !errors.Is(err, pdf.ErrBroken) || !strings.Contains(err.Error(), "1 × 800 points") {
+		t.Errorf("a page of one point: %v", err)
+	}
+	drawn(t, d, 1)
+	if _, err := d.Draw(t.Context(), 2); !errors.Is(err, pdf.ErrBroken) {
+		t.Errorf("a page that is not there: %v", err)
+	}
+}
+
+// It takes PDFium many seconds to draw this page.
+func TestInterruptEndsDrawing(t *testing.T) {
+	d := open(t, pdftest.Make(pdftest.Page{Content: strings.Repeat("0 0 500 800 re f 0 0 m 10 900 500 900 5 5 c S\n", 300_000)}))
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if _, err := d.Draw(ctx, 0); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v", err)
+	}
+}
+
+// A form that draws itself twice uses up any memory; the next page is none the worse.
+func TestMemoryIsBounded(t *testing.T) {
+	const form = "<< /Type /XObject /Subtype /Form /BBox [0 0 600 900] /Resources << /XObject << /Form 8 0 R >> >> /Length 22 >>\nstream\n/Form Do /Form Do     \nendstream"
+	d := open(t, pdftest.Make(
+		pdftest.Page{Content: "/Form Do", Form: form},
+		pdftest.Page{Text: "Good"},
+	))
+	if _, err := d.Draw(t.Context(), 0); !errors.Is(err, pdf.ErrTooLarge) {
+		t.Errorf("%v", err)
+	}
+	drawn(t, d, 1)
+}
+
+func pngOf(t *testing.T, m image.Image) io.Reader {
+	t.Helper()
+	var b bytes.Buffer
+	if err := png.Encode(&b, m); err != nil {
+		t.Fatal(err)
+	}
+	return &b
+}
+
+func written(t *testing.T, original *pdf.Document, pages ...pdf.Page) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := pdf.Write(t.Context(), &b, original, pages); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestPicturesBecomePages(t *testing.T) {
+	paletted := image.NewPaletted(image.Rect(0, 0, 50, 100), color.Palette{color.White, red, color.Black})
+	grey := image.NewGray(image.Rect(0, 0, 50, 100))
+	colours := image.NewRGBA(image.Rect(0, 0, 50, 100))
+	for y := range 100 {
+		for x := range 50 {
+			at := image.Pt(x, y)
+			grey.SetGray(x, y, color.Gray{255})
+			colours.Set(x, y, color.RGBA{uint8(5 * x), uint8(2 * y), 255, 255})
+			if at.In(image.Rect(0, 0, 25, 50)) {
+				paletted.Set(x, y, red)
+				grey.SetGray(x, y, color.Gray{0})
+				colours.Set(x, y, red)
+			}
+		}
+	}
+	a5 := pdf.Size{Width: 210, Height: 420}
+	d := open(t, written(t, nil,
+		pdf.Page{Picture: pngOf(t, paletted), Size: a5},
+		pdf.Page{Picture: pngOf(t, grey), Size: a5},
+		pdf.Page{Picture: pngOf(t, colours), Size: a5},
+		pdf.Page{Picture: bytes.NewReader(pdftest.Scan(100, 200, red)), Size: a5},
+		pdf.Page{Picture: pngOf(t, paletted), Size: pdf.Size{Width: 420, Height: 420}},
+	))
+	for n := range 5 {
+		p := drawn(t, d, n)
+		w, h := p.Pixels.Rect.Dx(), p.Pixels.Rect.Dy()
+		inset := 0
+		if n == 4 { // in the middle of a wider page
+			inset = w / 4
+			if p.Size.Width != 420 {
+				t.Errorf("page 5 is %v", p.Size)
+			}
+		} else if p.Size != a5 {
+			t.Errorf("page %d is %v", n+1, p.Size)
+		}
+		corner := p.Pixels.RGBAAt(inset+w/50+2, h/50+2)
+		if n == 1 && corner.R > 50 || n != 1 && (corner.R < 150 || corner.G > 80) {
+			t.Errorf("page %d has %v in the corner", n+1, corner)
+		}
+		if end := p.Pixels.RGBAAt(w-inset-w/50-2, h-h/50-2); isRed(p.Pixels, w-inset-5, h-5) || end.B < 200 {
+			t.Errorf("page %d has %v at the end", n+1, end)
+		}
+	}
+	var b bytes.Buffer
+	clear := image.NewNRGBA(image.Rect(0, 0, 5, 5))
+	if err := pdf.Write(t.Context(), &b, nil, []pdf.Page{{Picture: pngOf(t, clear), Size: a5}}); err == nil {
+		t.Error("a transparent picture was written")
+	}
+}
+
+func TestPagesStayAsTheyAre(t *testing.T) {
+	original := open(t, pdftest.Make(
+		pdftest.Page{Text: "First words"},
+		pdftest.Page{Text: "Second words", Scan: pdftest.Scan(200, 300, red)},
+		pdftest.Page{Text: "Third words", Rotate: 90, Crop: [4]int{0, 400, 500, 842}},
+	))
+	scan := pdftest.Scan(100, 200, red)
+	data := written(t, original,
+		pdf.Page{Original: 2},
+		pdf.Page{Picture: bytes.NewReader(scan), Size: pdf.Size{Width: 100, Height: 200}},
+		pdf.Page{Original: 0},
+		pdf.Page{Picture: bytes.NewReader(scan), Size: pdf.Size{Width: 300, Height: 200}},
+	)
+	d := open(t, data)
+	for n, want := range []pdf.Size{{Width: 442, Height: 500}, {Width: 100, Height: 200}, {Width: 595, Height: 842}, {Width: 300, Height: 200}} {
+		if p := drawn(t, d, n); p.Size != want {
+			t.Errorf("page %d is %v, want %v", n+1, p.Size, want)
+		}
+	}
+	for page, from := range map[int]int{0: 2, 2: 0} {
+		if got, want := drawn(t, d, page).Pixels, drawn(t, original, from).Pixels; !bytes.Equal(got.Pix, want.Pix) {
+			t.Errorf("page %d looks other than the original's page %d", page+1, from+1)
+		}
+	}
+	text := pdftest.Streams(data)
+	if !strings.Contains(text, "First words") || !strings.Contains(text, "Third words") {
+		t.Errorf("the text layer holds %q", text)
+	}
+	if strings.Contains(text, "Second") || bytes.Contains(data, []byte("secret title")) {
+		t.Error("more than the pages was copied")
+	}
+}
+
+func FuzzOpen(f *testing.F) {
+	small := pdftest.Page{Width: 100, Height: 60, Text: "Words", Rotate: 90}
+	f.Add(pdftest.Make(small, pdftest.Page{Width: 60, Height: 60, Scan: pdftest.Scan(60, 60, red)}))
+	f.Add([]byte("%PDF-1.4\n1 0 obj<</Pages 2 0 R>>endobj 2 0 obj<</Kids[2 0 R]/Count 9>>endobj trailer<</Root 1 0 R>>"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second) // for speed: what is slow is no defect
+		defer cancel()
+		d, err := pdf.Open(ctx, data)
+		if err != nil {
+			return
+		}
+		defer d.Close()
+		if p, err := d.Draw(ctx, 0); err == nil && p.Pixels.Rect.Dx()*p.Pixels.Rect.Dy() > pdf.MaxPixels+pdf.MaxPixels/100 {
+			t.Errorf("%v pixels", p.Pixels.Rect)
+		}
+		_ = pdf.Write(ctx, io.Discard, d, []pdf.Page{{Original: 0}})
+	})
+}

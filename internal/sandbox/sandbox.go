@@ -1,0 +1,197 @@
+// Package sandbox runs WebAssembly modules that read hostile data: without files, without a
+// network, in a memory of their own that is bounded and ends with them, and never for longer than
+// their caller's context lasts.
+//
+// The modules have been through internal/imagefile/codec/meter, which lets them pause.
+package sandbox
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"runtime"
+	"slices"
+	"syscall"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
+	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
+)
+
+// Why a call failed, besides its context's error.
+var (
+	ErrFailed = errors.New("the module failed")
+	ErrMemory = errors.New("the module needs more memory than it may have")
+)
+
+// Module is a compiled module. Its instances share nothing.
+type Module struct {
+	runtime  wazero.Runtime
+	compiled wazero.CompiledModule
+}
+
+// Compile compiles a module whose imports are WASI's, the pause of the meter, and what the hosts
+// add. The cache keeps compiled code from run to run; it may be nil.
+func Compile(wasm []byte, cache wazero.CompilationCache, hosts ...func(context.Context, wazero.Runtime) error) (m Module, err error) {
+	ctx := context.Background()
+	config := wazero.NewRuntimeConfig()
+	if cache != nil {
+		config = config.WithCompilationCache(cache)
+	}
+	m.runtime = wazero.NewRuntimeWithConfig(ctx, config)
+	if _, err = wasi_snapshot_preview1.Instantiate(ctx, m.runtime); err != nil {
+		return m, err
+	}
+	host := m.runtime.NewHostModuleBuilder("host").NewFunctionBuilder().WithGoFunction(api.GoFunc(pause), nil, nil).Export("pause")
+	if _, err = host.Instantiate(ctx); err != nil {
+		return m, err
+	}
+	for _, add := range hosts {
+		if err := add(ctx, m.runtime); err != nil {
+			return m, err
+		}
+	}
+	if m.compiled, err = m.runtime.CompileModule(ctx, wasm); err == nil && !m.pauses() {
+		err = errors.New("the module does not pause: make it with internal/imagefile/codec/meter")
+	}
+	return m, err
+}
+
+// pauses says that the module lets others run: a garbage collection waits for every goroutine.
+func (m Module) pauses() bool {
+	return slices.ContainsFunc(m.compiled.ImportedFunctions(), func(f api.FunctionDefinition) bool {
+		module, name, _ := f.Import()
+		return module == "host" && name == "pause"
+	})
+}
+
+// pause is called by the modules every millisecond or so.
+func pause(ctx context.Context, _ []uint64) {
+	if err := ctx.Err(); err != nil {
+		panic(err)
+	}
+	runtime.Gosched()
+}
+
+// Instance is one run of a module, for one goroutine at a time. After a call that failed it may
+// only be closed.
+type Instance struct {
+	runtime wazero.Runtime
+	module  api.Module
+	linked  []api.Module
+	memory  *boundedMemory
+}
+
+// Start makes an instance that may use so many bytes of memory.
+func (m Module) Start(ctx context.Context, memory int) (*Instance, error) {
+	in := &Instance{runtime: m.runtime, memory: &boundedMemory{limit: uint64(memory)}}
+	allocator := experimental.MemoryAllocatorFunc(func(_, _ uint64) experimental.LinearMemory { return in.memory })
+	var err error
+	in.module, err = m.runtime.InstantiateModule(experimental.WithMemoryAllocator(ctx, allocator), m.compiled, wazero.NewModuleConfig().WithName(""))
+	if err != nil {
+		err = in.reason(ctx)
+		in.memory.Free()
+		return nil, err
+	}
+	return in, nil
+}
+
+// Close gives the instance's memory back.
+func (in *Instance) Close() {
+	for _, m := range append(in.linked, in.module) {
+		_ = m.Close(context.Background())
+	}
+}
+
+// Link runs a small module that imports from this instance, as module "instance", and from the
+// hosts. It can put functions of a host into the instance's table, which a host cannot do itself.
+func (in *Instance) Link(ctx context.Context, wasm []byte) error {
+	resolve := func(name string) api.Module {
+		if name == "instance" {
+			return in.module
+		}
+		return nil
+	}
+	m, err := in.runtime.InstantiateWithConfig(experimental.WithImportResolver(ctx, resolve), wasm, wazero.NewModuleConfig().WithName(""))
+	if err == nil {
+		in.linked = append(in.linked, m)
+	}
+	return err
+}
+
+// Call calls an exported function; the result is 0 when it has none.
+func (in *Instance) Call(ctx context.Context, name string, params ...uint64) (uint64, error) {
+	res, err := in.module.ExportedFunction(name).Call(ctx, params...)
+	switch {
+	case err != nil:
+		return 0, in.reason(ctx)
+	case len(res) == 0:
+		return 0, nil
+	}
+	return res[0], nil
+}
+
+func (in *Instance) reason(ctx context.Context) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case in.memory.refused:
+		return ErrMemory
+	}
+	return ErrFailed // the cause is a list of addresses
+}
+
+// Alloc reserves memory in the instance.
+func (in *Instance) Alloc(ctx context.Context, n int) (uint32, error) {
+	at, err := in.Call(ctx, "malloc", uint64(n))
+	if err == nil && at == 0 {
+		err = ErrMemory
+	}
+	return uint32(at), err
+}
+
+// Put copies data into the instance.
+func (in *Instance) Put(ctx context.Context, data []byte) (uint32, error) {
+	at, err := in.Alloc(ctx, len(data))
+	if err == nil {
+		copy(in.View(at, len(data)), data)
+	}
+	return at, err
+}
+
+// View is n bytes of the instance's memory; it panics when they lie outside. It ends with the
+// instance.
+func (in *Instance) View(at uint32, n int) []byte {
+	return in.memory.bytes[:in.module.Memory().Size()][at:][:n]
+}
+
+// Word reads 32 bits of the instance's memory.
+func (in *Instance) Word(at uint32) uint32 { return binary.LittleEndian.Uint32(in.View(at, 4)) }
+
+// boundedMemory is an instance's memory. Its addresses are reserved whole, so that it never
+// moves; the system provides the pages that are touched, and has them back at once at the end.
+type boundedMemory struct {
+	limit   uint64
+	bytes   []byte
+	refused bool
+}
+
+func (m *boundedMemory) Reallocate(size uint64) []byte {
+	if m.bytes == nil {
+		var err error
+		if m.bytes, err = syscall.Mmap(-1, 0, int(m.limit), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE); err != nil {
+			return nil
+		}
+	}
+	if size > m.limit {
+		m.refused = true
+		return nil
+	}
+	return m.bytes[:size]
+}
+
+func (m *boundedMemory) Free() {
+	_ = syscall.Munmap(m.bytes)
+	m.bytes = nil
+}
