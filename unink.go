@@ -38,6 +38,11 @@ type Config struct {
 	Library string
 	// Limits bound what [Cleaner.Clean] accepts.
 	Limits Limits
+	// Show is for looking into the engine: it is given each page as it came ("input") and as each
+	// stage leaves it: "orient", "flatten", "demoire", "segment" (writing red, print black), "erase" and
+	// "finish". It must not change the picture, nor keep it after it returns. It is called with the
+	// page's context, for several pages at once where several are cleaned.
+	Show func(ctx context.Context, stage string, page *image.RGBA)
 }
 
 // Cleaner removes handwriting. It is safe for concurrent use.
@@ -65,7 +70,7 @@ func New(cfg Config) (*Cleaner, error) {
 	return &Cleaner{
 		limits: cfg.Limits,
 		nets:   []*nn.ONNX{segmenter, orienter},
-		engine: restore.Engine{Segmenter: segmenter, Orienter: orienter, Em: manifest.Em, Threads: segmenter.Threads()},
+		engine: restore.Engine{Segmenter: segmenter, Orienter: orienter, Em: manifest.Em, Threads: segmenter.Threads(), Show: cfg.Show},
 		about: Description{
 			Library:      "ONNX Runtime " + nn.LibraryVersion(),
 			Model:        manifest.Name,
@@ -102,18 +107,10 @@ func (c *Cleaner) Close() error {
 type Result struct {
 	Data          []byte
 	Format        Format
-	Width, Height int     // pixels
-	Turned        int     // degrees clockwise that the page was turned to stand upright: 0, 90, 180 or 270
-	Flattened     bool    // perspective or skew was undone
-	Removed       float64 // share of the page's pixels that were removed, 0 to 1
-	Handwriting   []byte  // with Options.Layers: transparent PNG of what was removed
-	Mask          []byte  // with Options.Layers: 8-bit grey PNG, 255 where something was removed
-	Timings       Timings
-}
-
-// Timings are the wall times of the stages.
-type Timings struct {
-	Decode, Orient, Flatten, Segment, Erase, Finish, Encode, Total time.Duration
+	Width, Height int // pixels
+	Report
+	Handwriting []byte // with Options.Layers: transparent PNG of what was removed
+	Mask        []byte // with Options.Layers: 8-bit grey PNG, 255 where something was removed
 }
 
 // Clean removes the handwriting from an encoded picture.
@@ -141,7 +138,6 @@ func (c *Cleaner) Clean(ctx context.Context, data []byte, o Options) (*Result, e
 	if err != nil {
 		return nil, wrap("encode", err)
 	}
-	r.Timings = page.Timings
 	r.Timings.Decode = decoded.Sub(start)
 	r.Timings.Encode = time.Since(cleaned)
 	r.Timings.Total = time.Since(start)
@@ -150,7 +146,7 @@ func (c *Cleaner) Clean(ctx context.Context, data []byte, o Options) (*Result, e
 
 func encode(p *Page, f imagefile.Format, meta imagefile.Meta) (r *Result, err error) {
 	size := p.Image.Rect.Size()
-	r = &Result{Format: Format(f), Width: size.X, Height: size.Y, Turned: p.Turned, Flattened: p.Flattened, Removed: p.Removed}
+	r = &Result{Format: Format(f), Width: size.X, Height: size.Y, Report: p.Report}
 	if r.Data, err = imagefile.Encode(p.Image, f, meta); err != nil || p.Mask == nil {
 		return r, err
 	}
@@ -163,13 +159,10 @@ func encode(p *Page, f imagefile.Format, meta imagefile.Meta) (r *Result, err er
 
 // Page is a cleaned page as pixels.
 type Page struct {
-	Image       *image.RGBA  // opaque
-	Turned      int          // degrees clockwise that the page was turned to stand upright: 0, 90, 180 or 270
-	Flattened   bool         // perspective or skew was undone
-	Removed     float64      // share of the page's pixels that were removed, 0 to 1
+	Image *image.RGBA // opaque
+	Report
 	Handwriting *image.NRGBA // with Options.Layers: what was removed, transparent elsewhere
 	Mask        *image.Gray  // with Options.Layers: 255 where something was removed
-	Timings     Timings      // Decode and Encode are zero
 }
 
 // CleanImage removes the handwriting from pixels. Limits of dimensions apply as in Clean;
@@ -193,10 +186,7 @@ func (c *Cleaner) clean(ctx context.Context, src *image.RGBA, o Options) (*Page,
 	if err != nil {
 		return nil, wrap("clean", err)
 	}
-	return &Page{
-		Image: p.Image, Turned: p.Turned, Flattened: p.Flattened, Removed: p.Removed, Handwriting: p.Handwriting, Mask: p.Mask,
-		Timings: Timings{Orient: p.Orient, Flatten: p.Flatten, Segment: p.Segment, Erase: p.Erase, Finish: p.Finish, Total: time.Since(start)},
-	}, nil
+	return &Page{Image: p.Image, Report: reportOf(p, time.Since(start)), Handwriting: p.Handwriting, Mask: p.Mask}, nil
 }
 
 // Info is what a picture's header says.

@@ -10,21 +10,42 @@ import (
 )
 
 // reduce brings the text of a finished page to a few shades, which keeps edges smooth and files
-// small: those of grey and of the page's inks where the page then has few enough colours for a
-// palette, and else, beside pictures, those of colours that are merely coarse.
+// small: those of grey and of the page's inks, and its pictures to what colours are left, where
+// these will do for a palette; else, beside pictures, those of colours that are merely coarse.
 func (c *canvas) reduce(page *image.RGBA, l *lightMap, m *inkMap) {
-	shade := fewer
-	if inks := c.tally(page, l, m).inks(); inks != nil {
-		shade = newInkTable(inks).shade
+	t := c.tally(page, l, m)
+	n := shadesFor(float64(t.soft) / float64(c.w*c.h))
+	shade, tone := func(px []uint8) { fewer(px, n) }, func([]uint8) {}
+	if inks, tones := t.palette(n); inks != nil {
+		shade, tone = newInkTable(inks, n).shade, tones
 	}
 	raster.Rows(c.h, c.workers, func(y0, y1 int) {
 		c.eachDark(page, l, m, y0, y1, func(px []uint8, text bool) {
 			if text {
 				shade(px)
+			} else {
+				tone(px)
 			}
 		})
 	})
 }
+
+// shadesFor is how many shades, white included, ink is given: fewer on a page of dense text, of
+// which a larger share is soft edges, so that its file is about as small as another's.
+func shadesFor(soft float64) int {
+	switch {
+	case soft < 0.075:
+		return mostShades
+	case soft < 0.11:
+		return 8
+	case soft < 0.13:
+		return 6
+	}
+	return 5
+}
+
+// shadeLevel is how dark the shade s of n is. All are of the 16 greys that PNG has in four bits.
+func shadeLevel(s, n int) float32 { return float32(((mostShades-1)*s + (n-1)/2) / (n - 1) * 17) }
 
 // eachDark goes over the pixels that are not white, and tells those of text.
 func (c *canvas) eachDark(page *image.RGBA, l *lightMap, m *inkMap, y0, y1 int, do func(px []uint8, text bool)) {
@@ -41,16 +62,18 @@ func (c *canvas) eachDark(page *image.RGBA, l *lightMap, m *inkMap, y0, y1 int, 
 
 const (
 	paletteSize = 256
-	shades      = 16 // of an ink, from white to the darkest
-	shadeStep   = 255 / (shades - 1)
+	mostShades  = 16   // of an ink, from white to the darkest
 	mostInks    = 12   // beside black
 	apart       = 0.25 // of two inks' ratios: less is the noise of one
+	alike       = 0.12 // after the inks have settled
+	faint       = 0.2  // of an ink from black
 )
 
-// inkTally counts the hues of text, and the colours of all else until they are too many.
+// inkTally counts the hues of text and the colours of all else.
 type inkTally struct {
 	bins [ratios * ratios * ratios]hueBin
-	kept map[[3]uint8]struct{}
+	soft int // pixels of text that are neither white nor black
+	kept pictureTally
 }
 
 // hueBin sums what ink of about the same share of the channels absorbs.
@@ -70,10 +93,10 @@ func hueBinOf(r, g, b int) int {
 }
 
 func (c *canvas) tally(page *image.RGBA, l *lightMap, m *inkMap) *inkTally {
-	all := &inkTally{kept: map[[3]uint8]struct{}{}}
+	all := &inkTally{kept: newPictureTally()}
 	var mu sync.Mutex
 	raster.Rows(c.h, c.workers, func(y0, y1 int) {
-		t := &inkTally{kept: map[[3]uint8]struct{}{}}
+		t := &inkTally{kept: newPictureTally()}
 		c.eachDark(page, l, m, y0, y1, t.add)
 		mu.Lock()
 		defer mu.Unlock()
@@ -84,12 +107,13 @@ func (c *canvas) tally(page *image.RGBA, l *lightMap, m *inkMap) *inkTally {
 
 func (t *inkTally) add(px []uint8, text bool) {
 	if !text {
-		if len(t.kept) <= paletteSize {
-			t.kept[[3]uint8(px)] = struct{}{}
-		}
+		t.kept.add(px)
 		return
 	}
 	r, g, b := 255-int(px[0]), 255-int(px[1]), 255-int(px[2])
+	if most := max(r, g, b); most > 10 && most < 240 {
+		t.soft++
+	}
 	chroma := max(r, g, b) - min(r, g, b)
 	if chroma == 0 {
 		return
@@ -101,9 +125,8 @@ func (t *inkTally) take(o *inkTally) {
 	for i := range t.bins {
 		t.bins[i].take(&o.bins[i])
 	}
-	for px := range o.kept {
-		t.kept[px] = struct{}{}
-	}
+	t.soft += o.soft
+	t.kept.take(&o.kept)
 }
 
 func (b *hueBin) take(o *hueBin) {
@@ -122,13 +145,25 @@ func (b *hueBin) ratio() (out [3]float32) {
 	return out
 }
 
-// inks are the inks of the page's text, black first, or nil if there are too many colours on the
-// page for a palette.
-func (t *inkTally) inks() [][3]float32 {
-	room := (paletteSize - shades - len(t.kept)) / (shades - 1)
-	if room < 0 {
-		return nil
+// palette finds colours for a palette: the inks of the text, black first, each of n shades, and what
+// brings all else to the colours left. The inks are nil where the palette would be too small.
+func (t *inkTally) palette(n int) (inks [][3]float32, tone func([]uint8)) {
+	inks = t.inks()
+	if inks == nil {
+		return nil, nil
 	}
+	room := paletteSize - 1 - len(inks)*(n-1)
+	if len(t.kept.few) <= room {
+		return inks, func([]uint8) {}
+	}
+	if table := t.kept.reduce(room); table != nil {
+		return inks, table.shade
+	}
+	return nil, nil
+}
+
+// inks are the inks of the page's text, black first, or nil if there are too many.
+func (t *inkTally) inks() [][3]float32 {
 	var bins []*hueBin
 	left := int64(0)
 	for i := range t.bins {
@@ -145,7 +180,7 @@ func (t *inkTally) inks() [][3]float32 {
 	all := left
 	inks := [][3]float32{{1, 1, 1}}
 	rest := slices.Clone(bins)
-	for len(rest) > 0 && left > stray && len(inks) <= min(room, mostInks) {
+	for len(rest) > 0 && left > stray && len(inks) <= mostInks {
 		ink := rest[0].ratio()
 		inks = append(inks, ink)
 		rest = slices.DeleteFunc(rest, func(b *hueBin) bool {
@@ -159,7 +194,15 @@ func (t *inkTally) inks() [][3]float32 {
 	if left > stray && float64(left) > missed*float64(all) {
 		return nil
 	}
-	return settle(inks, bins)
+	inks = settle(inks, bins)
+	distinct := inks[:1]
+	for _, ink := range inks[1:] { // one that has settled beside another is its noise, and so is what is hardly coloured
+		near := nearest(distinct, ink)
+		if d := distance(distinct[near], ink); near == 0 && d > faint*faint || near > 0 && d > alike*alike {
+			distinct = append(distinct, ink)
+		}
+	}
+	return settle(distinct, bins)
 }
 
 // settle moves each ink but black into the middle of the bins that are nearest to it.
@@ -201,11 +244,11 @@ func distance(a, b [3]float32) (d float32) {
 type inkTable struct {
 	ink    [ratios * ratios * ratios]uint8
 	ratio  [][3]float32
-	colour [][shades][3]uint8
+	colour [][][3]uint8
 }
 
-func newInkTable(inks [][3]float32) *inkTable {
-	t := &inkTable{ratio: make([][3]float32, len(inks)), colour: make([][shades][3]uint8, len(inks))}
+func newInkTable(inks [][3]float32, shades int) *inkTable {
+	t := &inkTable{ratio: make([][3]float32, len(inks)), colour: make([][][3]uint8, len(inks))}
 	for i := range t.ink {
 		r := [3]float32{float32(i / ratios / ratios), float32(i / ratios % ratios), float32(i % ratios)}
 		for ch := range r {
@@ -215,10 +258,11 @@ func newInkTable(inks [][3]float32) *inkTable {
 	}
 	for i, ink := range inks {
 		length := distance(ink, [3]float32{})
+		t.colour[i] = make([][3]uint8, shades)
 		for ch, v := range ink {
-			t.ratio[i][ch] = v / length / shadeStep
+			t.ratio[i][ch] = v / length * float32(shades-1) / 255
 			for s := range shades {
-				t.colour[i][s][ch] = uint8(255.5 - float32(s*shadeStep)*v)
+				t.colour[i][s][ch] = uint8(255.5 - shadeLevel(s, shades)*v)
 			}
 		}
 	}
@@ -231,15 +275,15 @@ func (t *inkTable) shade(px []uint8) {
 	ink := t.ink[hueBinOf(r, g, b)]
 	k := &t.ratio[ink]
 	s := int(float32(r)*k[0] + float32(g)*k[1] + float32(b)*k[2] + 0.5)
-	copy(px, t.colour[ink][min(s, shades-1)][:])
+	copy(px, t.colour[ink][min(s, len(t.colour[ink])-1)][:])
 }
 
-// fewer brings a pixel to one of a few shades of one of some hues.
-func fewer(px []uint8) {
+// fewer brings a pixel to one of so many shades of one of some hues.
+func fewer(px []uint8, shades int) {
 	const hue = 6 // steps of a channel's share in the absorption
 	r, g, b := 255-float32(px[0]), 255-float32(px[1]), 255-float32(px[2])
 	most := max(r, g, b)
-	level := float32(int(most/shadeStep+0.5)) * shadeStep
+	level := shadeLevel(int(most*float32(shades-1)/255+0.5), shades)
 	for ch, v := range [3]float32{r, g, b} {
 		px[ch] = uint8(255.5 - level*float32(int(v/most*hue+0.5))/hue)
 	}

@@ -88,22 +88,58 @@ func TestTheScanLeavesPicturesTheirColours(t *testing.T) {
 	}
 }
 
-func TestInksLeaveRoomForTheOtherColours(t *testing.T) {
-	tally := &inkTally{kept: map[[3]uint8]struct{}{}}
-	for i := range 230 {
-		tally.kept[[3]uint8{uint8(i)}] = struct{}{}
-	}
-	if inks := tally.inks(); len(inks) != 1 {
-		t.Errorf("%d inks on a black page, want black alone", len(inks))
-	}
+func TestAPaletteHasRoomForInksAndPictures(t *testing.T) {
+	tally := &inkTally{kept: newPictureTally()}
 	for range 100 {
 		tally.add([]uint8{230, 20, 20}, true)
 	}
-	if inks := tally.inks(); inks != nil {
-		t.Errorf("%d inks where a palette has no room for red", len(inks))
+	for i := range 200 {
+		tally.add([]uint8{uint8(i), 7, 7}, false)
 	}
-	clear(tally.kept)
-	if inks := tally.inks(); len(inks) != 2 || inks[1] != [3]float32{25.0 / 235, 1, 1} {
-		t.Errorf("inks %v, want black and red", inks)
+	inks, tone := tally.palette(mostShades)
+	if len(inks) != 2 || inks[1] != [3]float32{25.0 / 235, 1, 1} {
+		t.Fatalf("inks %v, want black and red", inks)
+	}
+	px := []uint8{100, 7, 7}
+	if tone(px); px[0] != 100 {
+		t.Errorf("few colours of a picture became %v, want themselves", px)
+	}
+	for i := range 255 { // more than there is room for, but all alike
+		tally.add([]uint8{uint8(i), 9, 9}, false)
+	}
+	if inks, tone = tally.palette(mostShades); inks == nil {
+		t.Fatal("no palette for a picture of few tones")
+	}
+	seen := map[[3]uint8]bool{}
+	for i := range 255 {
+		px := []uint8{uint8(i), 9, 9}
+		tone(px)
+		seen[[3]uint8(px)] = true
+		if d := int(px[0]) - i; d < -8 || d > 8 {
+			t.Errorf("%d became %d", i, px[0])
+		}
+	}
+	if room := paletteSize - 1 - 2*(mostShades-1); len(seen) > room {
+		t.Errorf("%d tones, want at most %d", len(seen), room)
+	}
+	for i := range 40 * 40 * 40 {
+		tally.add([]uint8{uint8(i % 40 * 6), uint8(i / 40 % 40 * 6), uint8(i / 1600 * 6)}, false)
+	}
+	if inks, _ := tally.palette(mostShades); inks != nil {
+		t.Error("a palette for a picture of all colours")
+	}
+}
+
+func TestDenseTextHasFewerShades(t *testing.T) {
+	last := mostShades + 1
+	for _, soft := range []float64{0.05, 0.1, 0.12, 0.2} {
+		n := shadesFor(soft)
+		if n >= last {
+			t.Errorf("%d shades for %.2f soft edges, and %d for less", n, soft, last)
+		}
+		if shadeLevel(0, n) != 0 || shadeLevel(n-1, n) != 255 {
+			t.Errorf("%d shades go from %v to %v", n, shadeLevel(0, n), shadeLevel(n-1, n))
+		}
+		last = n
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"image"
 	"image/color"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -155,5 +156,105 @@ func TestTextHasFewShades(t *testing.T) {
 	}
 	if len(shades) > 16 || len(shades) < 8 {
 		t.Errorf("%d shades, want 8 to 16", len(shades))
+	}
+}
+
+// shaded is grey light that falls off to the right, over paper and fills alike.
+func shaded(fill func(x, y int) float64) func(x, y int) color.RGBA {
+	return func(x, y int) color.RGBA {
+		v := clamp8(float32((250 - 0.2*float64(x)) * fill(x, y)))
+		return color.RGBA{v, v, v, 255}
+	}
+}
+
+// A table head of light grey is even, whatever the light on it.
+func TestALightGreyFillIsKeptUnderUnevenLight(t *testing.T) {
+	for name, in := range map[string]func(x, y int) bool{
+		"table head": func(x, y int) bool { return image.Pt(x, y).In(image.Rect(30, 100, 570, 140)) },
+		"round corners": func(x, y int) bool {
+			const r = 24
+			dx, dy := max(124-x, x-(376), 0), max(124-y, y-236, 0)
+			return dx*dx+dy*dy <= r*r
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := blankSheet(shaded(func(x, y int) float64 {
+				if in(x, y) {
+					return 0.86
+				}
+				return 1
+			}))
+			linesOfText(c, color.RGBA{40, 40, 40, 255})
+			white := c.finish()
+			for x := 120; x <= 350; x += 50 {
+				if v := c.src.RGBAAt(x+8, 120).R; v < 195 || v > 230 {
+					t.Errorf("the fill is %d at x %d, want about 217", v, x+8)
+				}
+			}
+			if got := white(image.Rect(30, 300, 570, 309)); got < 0.95 {
+				t.Errorf("%.2f of the paper below is white", got)
+			}
+		})
+	}
+}
+
+func TestWhiteLettersInAFillStay(t *testing.T) {
+	head := image.Rect(0, 60, 600, 110)
+	c := blankSheet(func(x, y int) color.RGBA {
+		if (image.Point{X: x, Y: y}).In(head) {
+			return color.RGBA{150, 190, 120, 255}
+		}
+		return color.RGBA{215, 215, 215, 255}
+	})
+	linesOfText(c, color.RGBA{60, 60, 60, 255})
+	for x := 40; x < 560; x += 9 {
+		letter := image.Rect(x, 76, x+5, 94)
+		c.print(letter, color.RGBA{215, 215, 215, 255})
+		if x%4 == 0 { // the network misses some
+			for y := letter.Min.Y; y < letter.Max.Y; y++ {
+				clear(c.flags[y*c.w+letter.Min.X : y*c.w+letter.Max.X])
+			}
+		}
+	}
+	c.finish()
+	for x := 45; x < 560; x += 90 {
+		letter, ground := c.src.RGBAAt(x-3, 85), c.src.RGBAAt(x, 66)
+		if int(letter.R) < int(ground.R)+30 || ground.G < ground.R+25 {
+			t.Errorf("at %d the letter is %v on %v, want white on green", x, letter, ground)
+		}
+	}
+}
+
+// A halftone is print all over; its greys stay apart.
+func TestAPhotographKeepsItsShades(t *testing.T) {
+	picture := image.Rect(200, 120, 440, 360)
+	c := blankSheet(even(230))
+	linesOfText(c, color.RGBA{40, 40, 40, 255})
+	shade := func(x, y int) uint8 { return uint8(60 + (x-200)/3 + 40*((x/3+y/3)%2)) }
+	for y := picture.Min.Y; y < picture.Max.Y; y++ {
+		for x := picture.Min.X; x < picture.Max.X; x++ {
+			v := shade(x, y)
+			if smooth := x%60 < 15 && y%60 < 15; !smooth { // which the network does not take for print
+				c.flags[y*c.w+x] |= isPrint
+			} else {
+				v = 150
+			}
+			c.src.SetRGBA(x, y, color.RGBA{v, v, v, 255})
+		}
+	}
+	before := slices.Clone(c.src.Pix)
+	white := c.finish()
+	if n := len(coloursOf(c.src.SubImage(picture.Inset(10)).(*image.RGBA))); n < 80 {
+		t.Errorf("the photograph has %d shades left", n)
+	}
+	for _, x := range []int{220, 247, 307, 320, 420} {
+		i := c.src.PixOffset(x, 247)
+		want := 255 * float64(before[i]) / 230
+		if got := float64(c.src.Pix[i]); got < want-25 || got > want+25 {
+			t.Errorf("the photograph is %.0f at %d, want about %.0f", got, x, want)
+		}
+	}
+	if got := white(image.Rect(30, 53, 570, 68)); got < 0.97 {
+		t.Errorf("%.2f of the paper is white", got)
 	}
 }

@@ -14,19 +14,19 @@ const (
 )
 
 // quartersToUpright is how often the page of the working picture must be turned clockwise by 90° to
-// stand upright, 0 to 3; 0 also when the network is not sure.
+// stand upright, 0 to 3, and with what probability it then does; 0 also when the network is not sure.
 // em is the print's size in the picture.
-func quartersToUpright(ctx context.Context, runner nn.Runner, m *raster.RGB, em float64, workers int) (quarters int, err error) {
+func quartersToUpright(ctx context.Context, runner nn.Runner, m *raster.RGB, em float64, workers int) (quarters int, p float64, err error) {
 	in, logits := make([]float32, nn.Middle.Pixels()), make([]float32, 4)
 	middleOfPage(in, m, em, workers)
 	if err := runner.Run(ctx, nn.Middle, in, logits); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	turned, p := likeliest(logits)
 	if p < sure {
-		return 0, nil
+		return 0, p, nil
 	}
-	return (4 - turned) % 4, nil
+	return (4 - turned) % 4, p, nil
 }
 
 // middleOfPage fills the network's picture with the middle of the page, grey; where the page is smaller,

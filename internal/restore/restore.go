@@ -53,18 +53,32 @@ type Engine struct {
 	Orienter  nn.Runner
 	Em        float64 // of body text, in pixels, that the segmenter wants
 	Threads   int     // goroutines for one page
+	// Show, if any, is given the page as it comes ("input") and as each stage leaves it. It must
+	// not change the picture, nor keep it.
+	Show func(ctx context.Context, stage string, page *image.RGBA)
+}
+
+func (e *Engine) show(ctx context.Context, stage string, page *image.RGBA) {
+	if e.Show != nil {
+		e.Show(ctx, stage, page)
+	}
 }
 
 // Page is a cleaned page.
 type Page struct {
 	Image       *image.RGBA
-	Removed     float64      // share of the pixels, 0 to 1
-	Handwriting *image.NRGBA // with Layers
-	Mask        *image.Gray  // with Layers: 255 where something was removed
-	Turned      int          // degrees clockwise that the page was turned to stand upright
-	Flattened   bool         // perspective or skew was undone
+	Removed     float64       // share of the pixels, 0 to 1
+	Handwriting *image.NRGBA  // with Layers
+	Mask        *image.Gray   // with Layers: 255 where something was removed
+	Turned      int           // degrees clockwise that the page was turned to stand upright
+	Flattened   bool          // perspective or skew was undone
+	Skew        float64       // degrees clockwise that was undone, at the page's middle
+	Corners     [4][2]float64 // with Flattened: where the corners were in the picture that came, in pixels
+	Confidence  Confidence
+	Waves       int // of moire that were taken away
 	Orient      time.Duration
 	Flatten     time.Duration
+	Demoire     time.Duration
 	Segment     time.Duration
 	Erase       time.Duration
 	Finish      time.Duration
@@ -74,42 +88,23 @@ type Page struct {
 // it is. It stops between tiles and stages when the context ends.
 func (e *Engine) Clean(ctx context.Context, src *image.RGBA, o Options) (*Page, error) {
 	p := &Page{}
-	start := time.Now()
-	em := printSize(src, e.Threads)
-	m := working(src, em, e.Em, e.Threads)
-	seen := em * float64(m.W) / float64(src.Rect.Dx()) // the print's size in the working picture
-	if o.Finish == Scan && !o.KeepOrientation {
-		quarters, err := quartersToUpright(ctx, e.Orienter, m, seen, e.Threads)
-		if err != nil {
-			return nil, err
-		}
-		if quarters != 0 {
-			src = raster.Turn(src, quarters)
-			m = working(src, em, e.Em, e.Threads)
-		}
-		p.Turned = 90 * quarters
+	e.show(ctx, "input", src)
+	v, err := e.straighten(ctx, src, o, p)
+	if err != nil {
+		return nil, err
 	}
-	p.Orient = time.Since(start)
-
-	start = time.Now()
-	if o.Finish == Scan && !o.KeepDistortion {
-		if warp, _ := flatten(m, seen, e.Threads); warp != nil {
-			src = warp.Apply(src, e.Threads)
-			m = working(src, em, e.Em, e.Threads)
-			p.Flattened = true
-		}
-	}
-	p.Flatten = time.Since(start)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 
-	start = time.Now()
+	start := time.Now()
+	src, m := v.src, v.m
 	paper := paperGrids(m, e.Threads)
 	s, err := segment(ctx, e.Segmenter, m, exposure(paper))
 	if err != nil {
 		return nil, err
 	}
+	p.Confidence.Segment = s.confidence()
 	p.Segment = time.Since(start)
 
 	start = time.Now()
@@ -122,12 +117,16 @@ func (e *Engine) Clean(ctx context.Context, src *image.RGBA, o Options) (*Page, 
 		s.keepOthers(o.Remove, ink)
 	}
 	c := project(src, s, paper, e.Threads)
+	if e.Show != nil {
+		e.show(ctx, "segment", c.segmented())
+	}
 	p.Image = c.erase(rules)
 	p.Removed = c.removed()
 	if o.Layers {
 		p.Handwriting, p.Mask = c.layers(p.Image)
 	}
 	p.Erase = time.Since(start)
+	e.show(ctx, "erase", p.Image)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -137,7 +136,62 @@ func (e *Engine) Clean(ctx context.Context, src *image.RGBA, o Options) (*Page, 
 		c.scan(p.Image)
 	}
 	p.Finish = time.Since(start)
+	e.show(ctx, "finish", p.Image)
 	return p, nil
+}
+
+// view is a page and the picture of it that the networks see.
+type view struct {
+	src *image.RGBA
+	m   *raster.RGB
+	em  float64 // the print's size in src
+}
+
+func (e *Engine) view(src *image.RGBA, em float64) view {
+	return view{src, working(src, em, e.Em, e.Threads), em}
+}
+
+// seen is the print's size in the picture that the networks see.
+func (v view) seen() float64 { return v.em * float64(v.m.W) / float64(v.src.Rect.Dx()) }
+
+// straighten turns the page upright and flattens it, as far as that is wanted.
+func (e *Engine) straighten(ctx context.Context, src *image.RGBA, o Options, p *Page) (view, error) {
+	start := time.Now()
+	v := e.view(src, printSize(src, e.Threads))
+	if o.Finish == Scan && !o.KeepOrientation {
+		quarters, sure, err := quartersToUpright(ctx, e.Orienter, v.m, v.seen(), e.Threads)
+		if err != nil {
+			return v, err
+		}
+		if quarters != 0 {
+			v = e.view(raster.Turn(src, quarters), v.em)
+		}
+		p.Turned, p.Confidence.Orient = 90*quarters, sure
+	}
+	p.Orient = time.Since(start)
+	e.show(ctx, "orient", v.src)
+
+	start = time.Now()
+	if o.Finish == Scan && !o.KeepDistortion {
+		warp, agree := flatten(v.m, v.seen(), e.Threads)
+		p.Confidence.Flatten = agree
+		if warp != nil {
+			p.flattened(warp, v.src.Rect.Size(), src.Rect.Size())
+			v = e.view(warp.Apply(v.src, e.Threads), v.em)
+		}
+	}
+	p.Flatten = time.Since(start)
+	e.show(ctx, "flatten", v.src)
+
+	start = time.Now()
+	if o.Finish == Scan {
+		if src, waves := demoire(v.src, e.Threads); waves > 0 {
+			v, p.Waves = e.view(src, v.em), waves
+		}
+	}
+	p.Demoire = time.Since(start)
+	e.show(ctx, "demoire", v.src)
+	return v, nil
 }
 
 func (c *canvas) removed() float64 {
