@@ -128,6 +128,36 @@ func (s *Service) Customers(ctx context.Context, limit int, after string) ([]Cus
 	return s.store.Customers(ctx, bounded(limit), after)
 }
 
+// CustomerOf returns the living customer that bought with a user's e-mail address, which must be known
+// to be the user's. It returns [ErrNotFound] where there is none.
+func (s *Service) CustomerOf(ctx context.Context, u User) (Customer, error) {
+	if !u.Verified || u.Email == "" {
+		return Customer{}, ErrNotFound
+	}
+	return s.store.CustomerOf(ctx, u.Email)
+}
+
+// Rotate makes a token for a user's customer with a slug, as [Service.NewToken] does. Attempts are
+// throttled by user. It returns [ErrNotFound] for a customer of somebody else.
+func (s *Service) Rotate(ctx context.Context, u User, slug string, grace time.Duration) (token string, c Customer, err error) {
+	if err := s.allow(ctx, "rotate-account:"+u.ID); err != nil {
+		return "", c, err
+	}
+	if c, err = s.CustomerOf(ctx, u); err != nil {
+		return "", c, err
+	}
+	if c.Slug != slug {
+		return "", Customer{}, ErrNotFound
+	}
+	token, _, err = s.NewToken(ctx, c.ID, grace)
+	return token, c, err
+}
+
+// Tokens returns a customer's tokens that are good now, the newest first, at most 100 of them.
+func (s *Service) Tokens(ctx context.Context, customerID string) ([]Token, error) {
+	return s.store.Tokens(ctx, customerID, s.now(), 100)
+}
+
 // RevokeCustomer ends a customer and all its tokens for good.
 func (s *Service) RevokeCustomer(ctx context.Context, id string) error {
 	return s.store.RevokeCustomer(ctx, id, s.now())

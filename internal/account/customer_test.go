@@ -277,3 +277,44 @@ func FuzzAuthenticate(f *testing.F) {
 		}
 	})
 }
+
+func TestRotateIsForTheCustomersUser(t *testing.T) {
+	each(t, func(w *world) {
+		u, _ := w.user()
+		_, _, err := w.Rotate(w.ctx, u, "acme", 0)
+		w.refused(err, account.ErrNotFound)
+		c, _, err := w.CreateCustomer(w.ctx, email, "Acme", "acme", "")
+		w.must(err)
+		_, _, err = w.CreateCustomer(w.ctx, "bob@example.com", "Bob", "bobs", "")
+		w.must(err)
+		_, _, err = w.Rotate(w.ctx, u, "bobs", 0)
+		w.refused(err, account.ErrNotFound)
+		unconfirmed := u
+		unconfirmed.Verified = false
+		_, err = w.CustomerOf(w.ctx, unconfirmed)
+		w.refused(err, account.ErrNotFound)
+
+		token, got, err := w.Rotate(w.ctx, u, "acme", 0)
+		w.must(err)
+		if who, err := w.Authenticate(w.ctx, token); err != nil || who != c || got != c {
+			t.Errorf("the token is %+v's, %v; rotated %+v's", who, err, got)
+		}
+		w.pass(time.Second)
+		_, _, err = w.Rotate(w.ctx, u, "acme", time.Hour)
+		w.must(err)
+		tokens, err := w.Tokens(w.ctx, c.ID)
+		w.must(err)
+		if len(tokens) != 2 || !tokens[0].Ends.IsZero() || !tokens[1].Ends.Equal(began.Add(time.Hour+time.Second)) {
+			t.Errorf("tokens are %+v", tokens)
+		}
+		w.pass(time.Hour)
+		if tokens, err = w.Tokens(w.ctx, c.ID); err != nil || len(tokens) != 1 {
+			t.Errorf("after the grace period tokens are %+v, %v", tokens, err)
+		}
+		w.wait["rotate-account:"] = time.Minute
+		var throttled *account.ThrottledError
+		if _, _, err := w.Rotate(w.ctx, u, "acme", 0); !errors.As(err, &throttled) {
+			t.Errorf("got %v", err)
+		}
+	})
+}

@@ -111,6 +111,18 @@ type signIn struct {
 	Expires                time.Time
 }
 
+// Provider is the host name of the provider to sign in with, or empty where there is none.
+func (s *Service) Provider() string {
+	if s.provider == nil {
+		return ""
+	}
+	issuer, err := url.Parse(s.provider.config.Issuer)
+	if err != nil {
+		return "" // never: the configuration was checked
+	}
+	return issuer.Hostname()
+}
+
 // BeginSignIn returns the provider's URL to send the browser to, and the value of a cookie that
 // the browser must bring back to [Service.CompleteSignIn] within 10 minutes.
 func (s *Service) BeginSignIn(ctx context.Context) (address, cookie string, err error) {
@@ -133,7 +145,7 @@ func (s *Service) BeginSignIn(ctx context.Context) (address, cookie string, err 
 // and the cookie of [Service.BeginSignIn]. The user is that of the identity; else that with the
 // e-mail address, if the provider says it verified it; else a new one. Attempts from a network
 // address are throttled once the cookie fits: pages of other sites can make a browser send the rest.
-func (s *Service) CompleteSignIn(ctx context.Context, query url.Values, cookie, address string) (string, User, error) {
+func (s *Service) CompleteSignIn(ctx context.Context, query url.Values, cookie, address, agent string) (string, User, error) {
 	if s.provider == nil {
 		return "", User{}, ErrNoProvider
 	}
@@ -157,7 +169,7 @@ func (s *Service) CompleteSignIn(ctx context.Context, query url.Values, cookie, 
 	if err != nil {
 		return "", User{}, err
 	}
-	return s.open(ctx, u, hash)
+	return s.open(ctx, u, hash, agent)
 }
 
 // claims is what is read of an ID token.

@@ -155,7 +155,7 @@ func (w *world) signIn(p *idp, about claims) (string, account.User, error) {
 	w.t.Helper()
 	location, cookie, err := w.BeginSignIn(w.ctx)
 	w.must(err)
-	return w.CompleteSignIn(w.ctx, p.authorize(location, about), cookie, address)
+	return w.CompleteSignIn(w.ctx, p.authorize(location, about), cookie, address, agent)
 }
 
 func TestSignInMakesAndFindsUsers(t *testing.T) {
@@ -248,20 +248,20 @@ func TestSignInNeedsItsBrowser(t *testing.T) {
 			if bad == cookie {
 				bad = "B" + cookie[1:]
 			}
-			if _, _, err := w.CompleteSignIn(w.ctx, query, bad, address); !errors.Is(err, account.ErrSignInState) {
+			if _, _, err := w.CompleteSignIn(w.ctx, query, bad, address, agent); !errors.Is(err, account.ErrSignInState) {
 				t.Errorf("cookie %s: error is %v", what, err)
 			}
 		}
-		if _, _, err := w.CompleteSignIn(w.ctx, url.Values{"code": query["code"]}, cookie, address); !errors.Is(err, account.ErrSignInState) {
+		if _, _, err := w.CompleteSignIn(w.ctx, url.Values{"code": query["code"]}, cookie, address, agent); !errors.Is(err, account.ErrSignInState) {
 			t.Errorf("no state: error is %v", err)
 		}
 		w.pass(10 * time.Minute)
-		_, _, err = w.CompleteSignIn(w.ctx, query, cookie, address)
+		_, _, err = w.CompleteSignIn(w.ctx, query, cookie, address, agent)
 		w.refused(err, account.ErrSignInState)
 		w.pass(-time.Microsecond)
-		_, _, err = w.CompleteSignIn(w.ctx, query, cookie, address)
+		_, _, err = w.CompleteSignIn(w.ctx, query, cookie, address, agent)
 		w.must(err)
-		_, _, err = w.CompleteSignIn(w.ctx, query, cookie, address)
+		_, _, err = w.CompleteSignIn(w.ctx, query, cookie, address, agent)
 		w.refused(err, account.ErrSignInRefused)
 	})
 }
@@ -271,9 +271,9 @@ func TestSignInRefused(t *testing.T) {
 		location, cookie, err := w.BeginSignIn(w.ctx)
 		w.must(err)
 		query := p.authorize(location, claims{"sub": "1"})
-		_, _, err = w.CompleteSignIn(w.ctx, url.Values{"state": query["state"], "error": {"access_denied"}}, cookie, address)
+		_, _, err = w.CompleteSignIn(w.ctx, url.Values{"state": query["state"], "error": {"access_denied"}}, cookie, address, agent)
 		w.refused(err, account.ErrSignInRefused)
-		_, _, err = w.CompleteSignIn(w.ctx, url.Values{"state": query["state"], "code": {"guessed"}}, cookie, address)
+		_, _, err = w.CompleteSignIn(w.ctx, url.Values{"state": query["state"], "code": {"guessed"}}, cookie, address, agent)
 		w.refused(err, account.ErrSignInRefused)
 		for what, about := range map[string]claims{
 			"nonce":    {"sub": "1", "nonce": "another"},
@@ -309,10 +309,10 @@ func TestProviderAway(t *testing.T) {
 		w.must(err)
 		query := p.authorize(location, claims{"sub": "1"})
 		p.away.Store(true)
-		_, _, err = w.CompleteSignIn(w.ctx, query, cookie, address)
+		_, _, err = w.CompleteSignIn(w.ctx, query, cookie, address, agent)
 		w.refused(err, account.ErrProvider)
 		p.server.Close()
-		_, _, err = w.CompleteSignIn(w.ctx, query, cookie, address)
+		_, _, err = w.CompleteSignIn(w.ctx, query, cookie, address, agent)
 		w.refused(err, account.ErrProvider)
 	})
 }
@@ -324,21 +324,21 @@ func TestSignInIsThrottled(t *testing.T) {
 		location, cookie, err := w.BeginSignIn(w.ctx)
 		w.must(err)
 		query := p.authorize(location, claims{"sub": "1"})
-		_, _, err = w.CompleteSignIn(w.ctx, query, "", address)
+		_, _, err = w.CompleteSignIn(w.ctx, query, "", address, agent)
 		w.refused(err, account.ErrSignInState)
 		if len(w.attempts) != 0 {
 			t.Errorf("attempts are %v", w.attempts)
 		}
 		w.wait = map[string]time.Duration{"sign-in-address:": 90 * time.Second}
 		var throttled *account.ThrottledError
-		if _, _, err = w.CompleteSignIn(w.ctx, query, cookie, address); !errors.As(err, &throttled) || throttled.Wait != 90*time.Second {
+		if _, _, err = w.CompleteSignIn(w.ctx, query, cookie, address, agent); !errors.As(err, &throttled) || throttled.Wait != 90*time.Second {
 			t.Errorf("error is %v", err)
 		}
 		if len(w.attempts) != 1 || strings.Contains(w.attempts[0], address) {
 			t.Errorf("attempts are %v", w.attempts)
 		}
 		w.wait = nil
-		_, _, err = w.CompleteSignIn(w.ctx, query, cookie, address) // the code was not used
+		_, _, err = w.CompleteSignIn(w.ctx, query, cookie, address, agent) // the code was not used
 		w.must(err)
 	})
 }
@@ -348,7 +348,7 @@ func TestNoProvider(t *testing.T) {
 	if _, _, err := s.BeginSignIn(t.Context()); !errors.Is(err, account.ErrNoProvider) {
 		t.Errorf("error is %v", err)
 	}
-	if _, _, err := s.CompleteSignIn(t.Context(), nil, "", address); !errors.Is(err, account.ErrNoProvider) {
+	if _, _, err := s.CompleteSignIn(t.Context(), nil, "", address, agent); !errors.Is(err, account.ErrNoProvider) {
 		t.Errorf("error is %v", err)
 	}
 }

@@ -22,8 +22,9 @@ func (s Session) Expires() time.Time {
 }
 
 // LogIn opens a session, from a network address, and returns its token: a new one each time, which
-// is nowhere kept. Whatever is wrong is [ErrCredentials], found by as much work.
-func (s *Service) LogIn(ctx context.Context, email, password, address string) (string, User, error) {
+// is nowhere kept. The agent is what its user will know the session by, such as a browser's name.
+// Whatever is wrong is [ErrCredentials], found by as much work.
+func (s *Service) LogIn(ctx context.Context, email, password, address, agent string) (string, User, error) {
 	if err := s.allow(ctx, s.attempts("login", address, email)...); err != nil {
 		return "", User{}, err
 	}
@@ -37,7 +38,7 @@ func (s *Service) LogIn(ctx context.Context, email, password, address string) (s
 	case !ok:
 		return "", User{}, ErrCredentials
 	}
-	return s.open(ctx, u, hash)
+	return s.open(ctx, u, hash, agent)
 }
 
 // credentials finds the user with an address and what its password is compared with, which is the
@@ -54,9 +55,9 @@ func (s *Service) credentials(ctx context.Context, email string) (User, string, 
 	return u, hash, err
 }
 
-func (s *Service) open(ctx context.Context, u User, hash string) (string, User, error) {
+func (s *Service) open(ctx context.Context, u User, hash, agent string) (string, User, error) {
 	token := newToken()
-	if err := s.store.OpenSession(ctx, hashToken(token), u.ID, hash, s.now()); err != nil {
+	if err := s.store.OpenSession(ctx, hashToken(token), u.ID, hash, agent, s.now()); err != nil {
 		return "", User{}, orError(err, ErrCredentials)
 	}
 	return token, u, nil
@@ -83,6 +84,21 @@ func (s *Service) Sessions(ctx context.Context, userID string) ([]Session, error
 	sessions, err := s.store.Sessions(ctx, userID)
 	now := s.now()
 	return slices.DeleteFunc(sessions, func(s Session) bool { return !now.Before(s.Expires()) }), err
+}
+
+// SessionID is how a session is named to its user: half of its token's hash, from which nobody finds
+// the token.
+func SessionID(token string) string { return hashToken(token)[:SessionIDLength] }
+
+// SessionIDLength is how many characters a session's id has.
+const SessionIDLength = 32
+
+// EndSession ends a user's session, or returns [ErrNotFound] when the user has none with this id.
+func (s *Service) EndSession(ctx context.Context, userID, id string) error {
+	if len(id) != SessionIDLength || !plain(id) {
+		return ErrNotFound
+	}
+	return s.store.EndSessionOf(ctx, userID, id)
 }
 
 // LogOut ends the session of a token, if there is one.

@@ -28,7 +28,7 @@ func TestLogInNeverTells(t *testing.T) {
 			"NUL":         {"ann\x00@example.com", "\x00"},
 		} {
 			before := w.hashing.Count.Load()
-			token, u, err := w.LogIn(w.ctx, try[0], try[1], address)
+			token, u, err := w.LogIn(w.ctx, try[0], try[1], address, agent)
 			if err != account.ErrCredentials || token != "" || u != (account.User{}) { //nolint:errorlint // not even wrapped
 				t.Errorf("%s: %q, %+v, %v", what, token, u, err)
 			}
@@ -47,7 +47,7 @@ func TestLogInNeverTells(t *testing.T) {
 func TestEachLogInHasItsOwnSession(t *testing.T) {
 	each(t, func(w *world) {
 		u, first := w.user()
-		second, _, err := w.LogIn(w.ctx, email, password, address)
+		second, _, err := w.LogIn(w.ctx, email, password, address, agent)
 		w.must(err)
 		if first == second || len(first) < 26 {
 			t.Fatalf("tokens are %q and %q", first, second)
@@ -56,7 +56,7 @@ func TestEachLogInHasItsOwnSession(t *testing.T) {
 		w.must(w.LogOut(w.ctx, first))
 		w.refused(w.session(first), account.ErrNoSession)
 		w.must(w.session(second))
-		third, _, err := w.LogIn(w.ctx, email, password, address)
+		third, _, err := w.LogIn(w.ctx, email, password, address, agent)
 		w.must(err)
 		w.must(w.LogOutEverywhere(w.ctx, u.ID))
 		for _, token := range []string{"", "x", first, second, third} {
@@ -167,7 +167,7 @@ func TestThrottleKeys(t *testing.T) {
 	each(t, func(w *world) {
 		keys := func(email, address string) []string {
 			w.attempts = nil
-			_, _, _ = w.LogIn(w.ctx, email, password, address)
+			_, _, _ = w.LogIn(w.ctx, email, password, address, agent)
 			return w.attempts
 		}
 		base := keys(email, "2001:db8::1")
@@ -198,7 +198,7 @@ func TestPrune(t *testing.T) {
 		w.must(err)
 		w.must(w.RequestReset(w.ctx, email, address))
 		w.pass(29 * 24 * time.Hour)
-		live, _, err := w.LogIn(w.ctx, email, password, address)
+		live, _, err := w.LogIn(w.ctx, email, password, address, agent)
 		w.must(err)
 		w.pass(time.Hour)
 		w.must(w.Prune(w.ctx, keep))
@@ -210,5 +210,25 @@ func TestPrune(t *testing.T) {
 		if e, err := w.Export(w.ctx, u.ID); err != nil || len(e.Sessions) != 1 {
 			t.Errorf("export is %+v, %v", e, err)
 		}
+	})
+}
+
+func TestSessionsEndOneByOne(t *testing.T) {
+	each(t, func(w *world) {
+		u, first := w.user()
+		second, _, err := w.LogIn(w.ctx, email, password, address, agent)
+		w.must(err)
+		stranger, err := w.CreateUser(w.ctx, "bob@example.com", password, "")
+		w.must(err)
+		id := account.SessionID(first)
+		w.refused(w.EndSession(w.ctx, stranger.ID, id), account.ErrNotFound)
+		for _, no := range []string{"", "%", id[:31], id + "0", id[:31] + "\x00"} {
+			w.refused(w.EndSession(w.ctx, u.ID, no), account.ErrNotFound)
+		}
+		w.must(w.session(first))
+		w.must(w.EndSession(w.ctx, u.ID, id))
+		w.refused(w.session(first), account.ErrNoSession)
+		w.refused(w.EndSession(w.ctx, u.ID, id), account.ErrNotFound)
+		w.must(w.session(second))
 	})
 }

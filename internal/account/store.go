@@ -78,6 +78,8 @@ type UserStore interface {
 
 // Session is a log-in that has not ended.
 type Session struct {
+	ID      string    `json:"id"`              // see [SessionID]
+	Agent   string    `json:"agent,omitempty"` // what it was opened with
 	Created time.Time `json:"created"`
 	Seen    time.Time `json:"seen"` // last, to the hour
 }
@@ -86,7 +88,7 @@ type Session struct {
 type SessionStore interface {
 	// OpenSession adds a session if the user's password hash is still this one, so that none is
 	// opened by a password that was replaced meanwhile.
-	OpenSession(ctx context.Context, hash, userID, password string, now time.Time) error
+	OpenSession(ctx context.Context, hash, userID, password, agent string, now time.Time) error
 	Session(ctx context.Context, hash string) (User, Session, error)
 	// Touch writes that a session was seen unless that was written after before.
 	Touch(ctx context.Context, hash string, now, before time.Time) error
@@ -94,6 +96,8 @@ type SessionStore interface {
 	// EndSession ends a session; it does not mind when there is none.
 	EndSession(ctx context.Context, hash string) error
 	EndSessions(ctx context.Context, userID string) error
+	// EndSessionOf ends a user's session with an id.
+	EndSessionOf(ctx context.Context, userID, id string) error
 	// Prune deletes sessions created or seen no later than these times, and one-time tokens that
 	// expire no later than now.
 	Prune(ctx context.Context, created, seen, now time.Time) error
@@ -108,12 +112,16 @@ type CustomerStore interface {
 	FindCustomer(ctx context.Context, idOrSlugOrAppCode string) (Customer, error)
 	// Customers returns customers in the order of their ids, those after one.
 	Customers(ctx context.Context, limit int, after string) ([]Customer, error)
+	// CustomerOf returns the living customer with an e-mail address.
+	CustomerOf(ctx context.Context, email string) (Customer, error)
 	// RevokeCustomer marks a customer as revoked at a time, unless it was before.
 	RevokeCustomer(ctx context.Context, id string, now time.Time) error
 
 	// AddToken adds a token of a customer that is not revoked. Its other tokens end at a time, or
 	// when they end anyway.
 	AddToken(ctx context.Context, t Token, othersEnd time.Time) error
+	// Tokens returns at most limit tokens of a customer that are good at a time, the newest first.
+	Tokens(ctx context.Context, customerID string, now time.Time, limit int) ([]Token, error)
 	// FindToken returns a token and its customer.
 	FindToken(ctx context.Context, hash string) (Token, Customer, error)
 	// RevokeToken ends a token at a time, or when it ended anyway.

@@ -24,7 +24,7 @@ func TestSignUpVerifyLogIn(t *testing.T) {
 		if u.Email != email || u.Kind != account.Registered || !u.Verified || u.Role != "" || u.Bought || !u.Created.Equal(began) {
 			t.Errorf("user is %+v", u)
 		}
-		token, again, err := w.LogIn(w.ctx, "ANN@example.com", password, address)
+		token, again, err := w.LogIn(w.ctx, "ANN@example.com", password, address, agent)
 		w.must(err)
 		if again != u {
 			t.Errorf("logged in as %+v, want %+v", again, u)
@@ -176,7 +176,7 @@ func TestReset(t *testing.T) {
 		w.refused(w.reset(token, password), account.ErrOneTimeToken)
 		w.refused(w.reset(spare, password), account.ErrOneTimeToken)
 		w.refused(w.logIn(email, password), account.ErrCredentials)
-		_, again, err := w.LogIn(w.ctx, email, other, address)
+		_, again, err := w.LogIn(w.ctx, email, other, address, agent)
 		w.must(err)
 		if again != u {
 			t.Errorf("user is %+v, want %+v", again, u)
@@ -302,7 +302,7 @@ func TestExportAndDelete(t *testing.T) {
 		text, err := json.Marshal(e)
 		w.must(err)
 		want := `{"user":{"id":"` + u.ID + `","kind":"registered","email":"ann@example.com","verified":true,"created":"2026-11-21T09:00:00Z","bought":false},` +
-			`"sessions":[{"created":"2026-11-21T09:00:00Z","seen":"2026-11-21T09:00:00Z"}],"identities":[]}`
+			`"sessions":[{"id":"` + account.SessionID(session) + `","agent":"` + agent + `","created":"2026-11-21T09:00:00Z","seen":"2026-11-21T09:00:00Z"}],"identities":[]}`
 		if string(text) != want {
 			t.Errorf("export is %s\nwant %s", text, want)
 		}

@@ -18,6 +18,7 @@ const (
 	password = "correct horse battery"
 	other    = "staple correct horse"
 	address  = "192.0.2.7"
+	agent    = "Firefox · Linux"
 )
 
 var (
@@ -126,14 +127,14 @@ func (w *world) user() (account.User, string) {
 	w.t.Helper()
 	_, err := w.CreateUser(w.ctx, email, password, "")
 	w.must(err)
-	token, u, err := w.LogIn(w.ctx, email, password, address)
+	token, u, err := w.LogIn(w.ctx, email, password, address, agent)
 	w.must(err)
 	return u, token
 }
 
 // logIn is LogIn's error.
 func (w *world) logIn(email, password string) error {
-	_, _, err := w.LogIn(w.ctx, email, password, address)
+	_, _, err := w.LogIn(w.ctx, email, password, address, agent)
 	return err
 }
 

@@ -42,6 +42,8 @@ type Purchase struct {
 	Name      string // developer plans: who buys; may be empty
 	Slug      string // developer plans: the domain wished for; may be empty
 	UserID    string // web packs: who gets it
+	Cents     int64  // what was paid, in hundredths of the currency; 0: an operator's grant
+	Currency  string // ISO 4217, in small letters; empty: an operator's grant
 }
 
 // Delivery is what became of a purchase.
@@ -115,6 +117,15 @@ type Record struct {
 	Token     string // what is known of the token: "", [tokenUnsure], or its id
 	Delivered bool
 	Revoked   bool
+}
+
+// Revenue is what was paid in a currency on a day.
+type Revenue struct {
+	Day       string `json:"day"` // 2006-01-02 (UTC), of the payment
+	Currency  string `json:"currency"`
+	Purchases int    `json:"purchases"` // those refunded or disputed later too
+	Cents     int64  `json:"cents"`
+	Returned  int64  `json:"returned"` // cents of purchases that were refunded wholly or disputed
 }
 
 // Store keeps purchases and the events that were heard. Each method is atomic.

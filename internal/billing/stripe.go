@@ -269,6 +269,7 @@ func (s *Stripe) paid(ctx context.Context, c session) error {
 	_, err := s.deliverer.Deliver(ctx, Purchase{
 		Reference: c.reference(), Plan: planID, Email: firstOf(c.CustomerDetails.Email, c.CustomerEmail),
 		Name: firstOf(c.Metadata[metaName], c.CustomerDetails.Name), Slug: c.Metadata[metaSlug], UserID: c.Metadata[metaUser],
+		Cents: c.AmountTotal, Currency: c.Currency,
 	})
 	if errors.Is(err, ErrRefused) {
 		log.Error("alarm: a payment is refused; refund it, or grant what it is worth", "error", err)

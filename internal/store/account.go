@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"time"
 
 	"unink/internal/account"
@@ -342,23 +343,30 @@ func (a *Accounts) ChangePassword(ctx context.Context, userID, old, password str
 }
 
 // OpenSession implements [account.SessionStore].
-func (a *Accounts) OpenSession(ctx context.Context, hash, userID, password string, now time.Time) error {
+func (a *Accounts) OpenSession(ctx context.Context, hash, userID, password, agent string, now time.Time) error {
 	return a.db.tx(ctx, func(tx *sql.Tx) error {
 		// The lock makes this wait for a change of the password, and that end this session.
 		if err := changed(tx.ExecContext(ctx, `UPDATE users SET password = password WHERE id = $1 AND password = $2`, userID, password)); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `INSERT INTO sessions (hash, user_id, created, seen) VALUES ($1, $2, $3, $3)`, hash, userID, micros(now))
+		_, err := tx.ExecContext(ctx, `INSERT INTO sessions (hash, user_id, created, seen, agent) VALUES ($1, $2, $3, $3, $4)`, hash, userID, micros(now), agent)
 		return err
 	})
 }
 
+// sessionID is [account.SessionID] of a session's token.
+var sessionID = fmt.Sprintf("SUBSTR(sessions.hash, 1, %d)", account.SessionIDLength)
+
+var sessionColumns = sessionID + ", sessions.agent, sessions.created, sessions.seen"
+
 // Session implements [account.SessionStore].
 func (a *Accounts) Session(ctx context.Context, hash string) (account.User, account.Session, error) {
 	var created, seen int64
-	u, err := scanUser(a.db.read.QueryRowContext(ctx, `SELECT `+userColumns+`, sessions.created, seen FROM sessions
-		JOIN users ON users.id = user_id WHERE hash = $1`, hash), &created, &seen)
-	return u, account.Session{Created: instant(created), Seen: instant(seen)}, err
+	var s account.Session
+	u, err := scanUser(a.db.read.QueryRowContext(ctx, `SELECT `+userColumns+`, `+sessionColumns+` FROM sessions
+		JOIN users ON users.id = user_id WHERE hash = $1`, hash), &s.ID, &s.Agent, &created, &seen)
+	s.Created, s.Seen = instant(created), instant(seen)
+	return u, s, err
 }
 
 // Touch implements [account.SessionStore].
@@ -371,9 +379,11 @@ func (a *Accounts) Touch(ctx context.Context, hash string, now, before time.Time
 func (a *Accounts) Sessions(ctx context.Context, userID string) ([]account.Session, error) {
 	return list(ctx, a.db, func(r row) (account.Session, error) {
 		var created, seen int64
-		err := r.Scan(&created, &seen)
-		return account.Session{Created: instant(created), Seen: instant(seen)}, err
-	}, `SELECT created, seen FROM sessions WHERE user_id = $1 ORDER BY created`, userID)
+		var s account.Session
+		err := r.Scan(&s.ID, &s.Agent, &created, &seen)
+		s.Created, s.Seen = instant(created), instant(seen)
+		return s, err
+	}, `SELECT `+sessionColumns+` FROM sessions WHERE user_id = $1 ORDER BY sessions.created`, userID)
 }
 
 // EndSession implements [account.SessionStore].
@@ -386,6 +396,11 @@ func (a *Accounts) EndSession(ctx context.Context, hash string) error {
 func (a *Accounts) EndSessions(ctx context.Context, userID string) error {
 	_, err := a.exec(ctx, `DELETE FROM sessions WHERE user_id = $1`, userID)
 	return err
+}
+
+// EndSessionOf implements [account.SessionStore].
+func (a *Accounts) EndSessionOf(ctx context.Context, userID, id string) error {
+	return changed(a.exec(ctx, `DELETE FROM sessions WHERE user_id = $1 AND `+sessionID+` = $2`, userID, id))
 }
 
 // Prune implements [account.SessionStore].
@@ -450,6 +465,11 @@ func (a *Accounts) Customers(ctx context.Context, limit int, after string) ([]ac
 		`SELECT `+customerColumns+` FROM customers WHERE id > $1 ORDER BY id LIMIT $2`, after, limit)
 }
 
+// CustomerOf implements [account.CustomerStore].
+func (a *Accounts) CustomerOf(ctx context.Context, email string) (account.Customer, error) {
+	return scanCustomer(a.db.read.QueryRowContext(ctx, `SELECT `+customerColumns+` FROM customers WHERE email = $1 AND revoked = 0`, email))
+}
+
 // RevokeCustomer implements [account.CustomerStore].
 func (a *Accounts) RevokeCustomer(ctx context.Context, id string, now time.Time) error {
 	return changed(a.exec(ctx, `UPDATE customers SET revoked = CASE WHEN revoked = 0 THEN $2 ELSE revoked END WHERE id = $1`, id, micros(now)))
@@ -470,6 +490,18 @@ func (a *Accounts) AddToken(ctx context.Context, t account.Token, othersEnd time
 			t.ID, t.Hash, t.CustomerID, micros(t.Created), micros(t.Ends))
 		return err
 	})
+}
+
+// Tokens implements [account.CustomerStore].
+func (a *Accounts) Tokens(ctx context.Context, customerID string, now time.Time, limit int) ([]account.Token, error) {
+	return list(ctx, a.db, func(r row) (account.Token, error) {
+		t := account.Token{CustomerID: customerID}
+		var created, ends int64
+		err := r.Scan(&t.ID, &t.Hash, &created, &ends)
+		t.Created, t.Ends = instant(created), instant(ends)
+		return t, err
+	}, `SELECT id, hash, created, ends FROM customer_tokens WHERE customer_id = $1 AND (ends = 0 OR ends > $2)
+		ORDER BY created DESC, id DESC LIMIT $3`, customerID, micros(now), limit)
 }
 
 // FindToken implements [account.CustomerStore].

@@ -40,11 +40,11 @@ func TestAccounts(t *testing.T) {
 			t.Errorf("a verified user got a token: %v, %v", verified, err)
 		}
 
-		want("session of an old password", a.OpenSession(ctx, "s", ann.ID, "old", now), account.ErrNotFound)
-		want("session of nobody", a.OpenSession(ctx, "s", "usr_0", "", now), account.ErrNotFound)
-		want("session", a.OpenSession(ctx, "s", ann.ID, "hash", now), nil)
+		want("session of an old password", a.OpenSession(ctx, "s", ann.ID, "old", "curl", now), account.ErrNotFound)
+		want("session of nobody", a.OpenSession(ctx, "s", "usr_0", "", "curl", now), account.ErrNotFound)
+		want("session", a.OpenSession(ctx, "s", ann.ID, "hash", "curl", now), nil)
 		want("touch too soon", a.Touch(ctx, "s", now.Add(time.Hour), now.Add(-1*time.Microsecond)), nil)
-		if _, s, err := a.Session(ctx, "s"); err != nil || s != (account.Session{Created: now, Seen: now}) {
+		if _, s, err := a.Session(ctx, "s"); err != nil || s != (account.Session{ID: "s", Agent: "curl", Created: now, Seen: now}) {
 			t.Errorf("session is %+v, %v", s, err)
 		}
 		want("touch", a.Touch(ctx, "s", now.Add(time.Hour), now), nil)

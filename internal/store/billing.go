@@ -19,13 +19,14 @@ func NewPurchases(db *DB) Purchases { return Purchases{db} }
 // and the attempt another: whoever is between the two has done nothing yet.
 func (s Purchases) Begin(ctx context.Context, p billing.Purchase, now, lease time.Time) (billing.Record, error) {
 	if _, err := s.db.write.ExecContext(ctx, `
-		INSERT INTO purchases (reference, plan, email, name, slug, user_id, created,
+		INSERT INTO purchases (reference, plan, email, name, slug, user_id, cents, currency, created,
 			attempt, lease, customer, token, delivered, revoked, why)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, 0, 0, '', '', 0, 0, '')
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, 0, '', '', 0, 0, '')
 		ON CONFLICT (reference) DO UPDATE
-		SET plan = excluded.plan, email = excluded.email, name = excluded.name, slug = excluded.slug, user_id = excluded.user_id
+		SET plan = excluded.plan, email = excluded.email, name = excluded.name, slug = excluded.slug, user_id = excluded.user_id,
+			cents = excluded.cents, currency = excluded.currency
 		WHERE purchases.plan = ''`,
-		p.Reference, p.Plan, p.Email, p.Name, p.Slug, p.UserID, micros(now)); err != nil {
+		p.Reference, p.Plan, p.Email, p.Name, p.Slug, p.UserID, p.Cents, p.Currency, micros(now)); err != nil {
 		return billing.Record{}, err
 	}
 	var attempt int
@@ -46,8 +47,8 @@ func (s Purchases) Find(ctx context.Context, reference string) (billing.Record, 
 	r := billing.Record{Purchase: billing.Purchase{Reference: reference}}
 	var delivered, revoked int64
 	err := s.db.read.QueryRowContext(ctx, `
-		SELECT plan, email, name, slug, user_id, token, delivered, revoked FROM purchases WHERE reference = $1`, reference).
-		Scan(&r.Plan, &r.Email, &r.Name, &r.Slug, &r.UserID, &r.Token, &delivered, &revoked)
+		SELECT plan, email, name, slug, user_id, cents, currency, token, delivered, revoked FROM purchases WHERE reference = $1`, reference).
+		Scan(&r.Plan, &r.Email, &r.Name, &r.Slug, &r.UserID, &r.Cents, &r.Currency, &r.Token, &delivered, &revoked)
 	if errors.Is(err, sql.ErrNoRows) {
 		return billing.Record{}, nil
 	}
@@ -99,7 +100,7 @@ func (s Purchases) Revoke(ctx context.Context, reference, why string, now time.T
 // Unfinished returns purchases that are to be delivered yet.
 func (s Purchases) Unfinished(ctx context.Context, now, since time.Time, limit int) ([]billing.Purchase, error) {
 	rows, err := s.db.read.QueryContext(ctx, `
-		SELECT reference, plan, email, name, slug, user_id FROM purchases
+		SELECT reference, plan, email, name, slug, user_id, cents, currency FROM purchases
 		WHERE delivered = 0 AND revoked = 0 AND lease <= $1 AND created >= $2
 		ORDER BY created, reference LIMIT $3`, micros(now), micros(since), limit)
 	if err != nil {
@@ -109,12 +110,28 @@ func (s Purchases) Unfinished(ctx context.Context, now, since time.Time, limit i
 	var purchases []billing.Purchase
 	for rows.Next() {
 		var p billing.Purchase
-		if err := rows.Scan(&p.Reference, &p.Plan, &p.Email, &p.Name, &p.Slug, &p.UserID); err != nil {
+		if err := rows.Scan(&p.Reference, &p.Plan, &p.Email, &p.Name, &p.Slug, &p.UserID, &p.Cents, &p.Currency); err != nil {
 			return nil, err
 		}
 		purchases = append(purchases, p)
 	}
 	return purchases, rows.Err()
+}
+
+// Revenue sums what was paid for purchases first heard of from a moment until just before another, by
+// day and currency, the oldest day first. Operators' grants are no revenue.
+func (s Purchases) Revenue(ctx context.Context, from, to time.Time) ([]billing.Revenue, error) {
+	rows, err := s.db.read.QueryContext(ctx, `
+		SELECT created / `+dayMicros+`, currency, COUNT(*), CAST(SUM(cents) AS BIGINT),
+			CAST(SUM(CASE revoked WHEN 0 THEN 0 ELSE cents END) AS BIGINT)
+		FROM purchases WHERE created >= $1 AND created < $2 AND currency <> ''
+		GROUP BY 1, 2 ORDER BY 1, 2`, micros(from), micros(to))
+	return collect(rows, err, func(r *billing.Revenue) error {
+		var number int64
+		err := rows.Scan(&number, &r.Currency, &r.Purchases, &r.Cents, &r.Returned)
+		r.Day = date(number)
+		return err
+	})
 }
 
 // Heard reports whether an event was remembered.

@@ -138,3 +138,38 @@ func TestPurchaseIsBegunOnce(t *testing.T) {
 		}
 	})
 }
+
+func TestRevenue(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		ctx, purchases := t.Context(), store.NewPurchases(db)
+		midnight := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
+		buy := func(reference string, at time.Time, cents int64, currency string) {
+			t.Helper()
+			p := billing.Purchase{Reference: reference, Plan: "plan", Email: "ann@example.com", Cents: cents, Currency: currency}
+			if r, err := purchases.Begin(ctx, p, at, at.Add(time.Minute)); err != nil || r.Purchase != p {
+				t.Fatalf("began %+v, %v", r, err)
+			}
+		}
+		buy("before", midnight.Add(-time.Microsecond), 100, "usd")
+		buy("a", midnight, 490, "usd")
+		buy("b", midnight.Add(23*time.Hour), 1490, "usd")
+		buy("c", midnight, 200, "eur")
+		buy("granted", midnight, 0, "")
+		buy("after", midnight.AddDate(0, 0, 1), 100, "usd")
+		for _, reference := range []string{"b", "unknown"} {
+			if err := purchases.Revoke(ctx, reference, "refunded", midnight.AddDate(0, 0, 2)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := purchases.Revenue(ctx, midnight, midnight.AddDate(0, 0, 1))
+		if want := []billing.Revenue{
+			{Day: "2026-11-22", Currency: "eur", Purchases: 1, Cents: 200},
+			{Day: "2026-11-22", Currency: "usd", Purchases: 2, Cents: 1980, Returned: 1490},
+		}; err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("revenue is %+v, %v, want %+v", got, err, want)
+		}
+		if got, err := purchases.Unfinished(ctx, midnight.AddDate(0, 0, 2), midnight, 1); err != nil || len(got) != 1 || got[0].Cents == 0 {
+			t.Errorf("unfinished are %+v, %v", got, err)
+		}
+	})
+}

@@ -43,9 +43,12 @@ func (s Usage) Add(ctx context.Context, uses []usage.Use) error {
 
 const day = 24 * time.Hour
 
+// dayMicros makes the number of a day since 1970 of a time in the database.
+var dayMicros = strconv.FormatInt(day.Microseconds(), 10)
+
 // counted is the expression for each column of [usage.By]: names in statements come from here.
 var counted = map[string]string{
-	"day":       fmt.Sprintf("at / %d", day.Microseconds()),
+	"day":       "at / " + dayMicros,
 	"entry":     "entry",
 	"caller":    "caller",
 	"page_slug": "page_slug",
@@ -91,12 +94,17 @@ func (s Usage) Stats(ctx context.Context, from, to time.Time, by []string, limit
 	})
 }
 
+// date writes the number of a day since 1970.
+func date(number int64) string {
+	return time.UnixMicro(number * day.Microseconds()).UTC().Format(time.DateOnly)
+}
+
 // readable writes a stored value as people read it.
 func readable(column, value string) (string, error) {
 	switch column {
 	case "day":
 		n, err := strconv.ParseInt(value, 10, 64)
-		return time.UnixMicro(n * day.Microseconds()).UTC().Format(time.DateOnly), err
+		return date(n), err
 	case "bulk", "pdf":
 		return strconv.FormatBool(value == "1"), nil
 	}
@@ -113,6 +121,36 @@ func (s Usage) History(ctx context.Context, owner string, limit int) ([]usage.Us
 		u.At = instant(at)
 		return err
 	})
+}
+
+// Days implements [usage.Store].
+func (s Usage) Days(ctx context.Context, owner string, from, to time.Time) ([]usage.Day, error) {
+	rows, err := s.db.read.QueryContext(ctx, `
+		SELECT `+counted["day"]+`, COUNT(*), CAST(SUM(CASE outcome WHEN $4 THEN 1 ELSE 0 END) AS BIGINT), CAST(SUM(charged) AS BIGINT)
+		FROM usage WHERE owner = $1 AND at >= $2 AND at < $3 GROUP BY 1 ORDER BY 1`, owner, micros(from), micros(to), usage.OK)
+	return collect(rows, err, func(d *usage.Day) error {
+		var number int64
+		err := rows.Scan(&number, &d.Uses, &d.Cleaned, &d.Charged)
+		d.Day = date(number)
+		return err
+	})
+}
+
+// Active implements [usage.Store].
+func (s Usage) Active(ctx context.Context, from, to time.Time) ([]usage.Active, error) {
+	rows, err := s.db.read.QueryContext(ctx, `
+		SELECT caller, COUNT(*), COUNT(DISTINCT NULLIF(owner, ''))
+		FROM usage WHERE at >= $1 AND at < $2 GROUP BY caller ORDER BY caller`, micros(from), micros(to))
+	return collect(rows, err, func(a *usage.Active) error { return rows.Scan(&a.Caller, &a.Uses, &a.Owners) })
+}
+
+// Took implements [usage.Store].
+func (s Usage) Took(ctx context.Context, from, to time.Time) ([]usage.Took, error) {
+	rows, err := s.db.read.QueryContext(ctx, fmt.Sprintf(`
+		SELECT entry, (CASE WHEN millis > %d THEN %[1]d ELSE millis END) / %d * %[2]d, COUNT(*)
+		FROM usage WHERE at >= $1 AND at < $2 AND outcome = $3 GROUP BY 1, 2 ORDER BY 1, 2`, usage.TookMost, usage.TookStep),
+		micros(from), micros(to), usage.OK)
+	return collect(rows, err, func(t *usage.Took) error { return rows.Scan(&t.Entry, &t.Millis, &t.Uses) })
 }
 
 // Forget implements [usage.Store].

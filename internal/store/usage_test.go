@@ -108,3 +108,43 @@ func TestUsage(t *testing.T) {
 		}
 	})
 }
+
+func TestUsageSums(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		ctx, uses := t.Context(), usage.New(store.NewUsage(db))
+		midnight := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
+		from, to := midnight.AddDate(0, 0, -1), midnight.AddDate(0, 0, 1)
+		if all, err := uses.Latencies(ctx, from, to); err != nil || len(all) != 0 {
+			t.Errorf("latencies of nothing are %+v, %v", all, err)
+		}
+		var list []usage.Use
+		for i := range 100 { // took 19, 29, … 1009 ms, which are 10 to 1000 in steps
+			list = append(list, usage.Use{At: midnight, Entry: "web", Caller: "guest", Outcome: usage.OK, Millis: int64(10*i + 19)})
+		}
+		list = append(list,
+			usage.Use{At: midnight.Add(-time.Microsecond), Entry: "developer", Caller: "customer", Owner: "customer:1", Outcome: usage.OK, Charged: 1, Millis: 900_000},
+			usage.Use{At: midnight, Entry: "developer", Caller: "customer", Owner: "customer:1", Outcome: usage.OK, Millis: 5},
+			usage.Use{At: midnight, Entry: "developer", Caller: "customer", Owner: "customer:1", Outcome: "1005", Millis: 5},
+			usage.Use{At: midnight, Entry: "developer", Caller: "customer", Owner: "customer:2", Outcome: usage.OK, Charged: 1, Millis: 5},
+			usage.Use{At: from.Add(-1 * time.Microsecond), Entry: "early", Caller: "early", Owner: "customer:1", Outcome: usage.OK},
+			usage.Use{At: to, Entry: "late", Caller: "late", Owner: "customer:1", Outcome: usage.OK})
+		if err := store.NewUsage(db).Add(ctx, list); err != nil {
+			t.Fatal(err)
+		}
+		days, err := uses.Days(ctx, "customer:1", from, to)
+		if want := []usage.Day{{Day: "2026-11-21", Uses: 1, Cleaned: 1, Charged: 1}, {Day: "2026-11-22", Uses: 2, Cleaned: 1}}; err != nil || !reflect.DeepEqual(days, want) {
+			t.Errorf("days are %+v, %v, want %+v", days, err, want)
+		}
+		if _, err := uses.Days(ctx, "", from, to); err == nil {
+			t.Error("nobody has days")
+		}
+		active, err := uses.Active(ctx, from, to)
+		if want := []usage.Active{{Caller: "customer", Uses: 4, Owners: 2}, {Caller: "guest", Uses: 100}}; err != nil || !reflect.DeepEqual(active, want) {
+			t.Errorf("active are %+v, %v, want %+v", active, err, want)
+		}
+		latencies, err := uses.Latencies(ctx, from, to)
+		if want := []usage.Latency{{Entry: "developer", Pages: 3, P90: usage.TookMost, P99: usage.TookMost}, {Entry: "web", Pages: 100, P50: 500, P90: 900, P99: 990}}; err != nil || !reflect.DeepEqual(latencies, want) {
+			t.Errorf("latencies are %+v, %v, want %+v", latencies, err, want)
+		}
+	})
+}

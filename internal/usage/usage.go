@@ -36,12 +36,59 @@ type Row struct {
 	MeanMillis float64  `json:"meanMillis"`
 }
 
+// Day counts an owner's uses of one day.
+type Day struct {
+	Day     string `json:"day"` // 2006-01-02 (UTC)
+	Uses    int    `json:"uses"`
+	Cleaned int    `json:"cleaned"` // those whose outcome is ok
+	Charged int    `json:"charged"`
+}
+
+// Active counts what callers of a kind used, and how many they were. Guests are nobody in particular.
+type Active struct {
+	Caller string `json:"caller"`
+	Uses   int    `json:"uses"`
+	Owners int    `json:"owners"` // 0 for guests and open services
+}
+
+// Took counts the cleaned pages of an entry point that took a time.
+type Took struct {
+	Entry  string
+	Millis int64 // rounded down to [TookStep]
+	Uses   int
+}
+
+// Times of pages are counted in steps, and all above the most together, which bounds how many there are.
+const (
+	TookStep = 10      // milliseconds
+	TookMost = 300_000 // milliseconds
+)
+
+// Latency says how long an entry point's cleaned pages took, in milliseconds rounded down to 10: half
+// of them no longer than P50, and so on.
+type Latency struct {
+	Entry string `json:"entry"`
+	Pages int    `json:"pages"`
+	P50   int64  `json:"p50"`
+	P90   int64  `json:"p90"`
+	P99   int64  `json:"p99"`
+}
+
+// OK is the outcome of a use whose page was cleaned.
+const OK = "ok"
+
 // Store keeps uses. Its Stats takes columns of [By] only, each once, and returns at most limit rows
 // in any order; from is inclusive, to is not.
 type Store interface {
 	Add(ctx context.Context, uses []Use) error
 	Stats(ctx context.Context, from, to time.Time, by []string, limit int) ([]Row, error)
 	History(ctx context.Context, owner string, limit int) ([]Use, error)
+	// Days returns an owner's days with uses, in their order.
+	Days(ctx context.Context, owner string, from, to time.Time) ([]Day, error)
+	// Active counts by caller, in the callers' order.
+	Active(ctx context.Context, from, to time.Time) ([]Active, error)
+	// Took counts the uses with the outcome [OK], by entry point and rising time.
+	Took(ctx context.Context, from, to time.Time) ([]Took, error)
 	Forget(ctx context.Context, owner string) error
 	// Prune deletes at most limit uses before a time that have no owner, and returns how many.
 	Prune(ctx context.Context, before time.Time, limit int) (int, error)
@@ -89,6 +136,59 @@ func (s *Service) History(ctx context.Context, owner string, limit int) ([]Use, 
 		return nil, fmt.Errorf("usage: limit must be from 1 to %d, not %d", maxRows, limit)
 	}
 	return s.store.History(ctx, owner, limit)
+}
+
+// Days returns the days on which an owner used something from a moment until just before another, in
+// their order.
+func (s *Service) Days(ctx context.Context, owner string, from, to time.Time) ([]Day, error) {
+	if owner == "" {
+		return nil, errors.New("usage: days need an owner")
+	}
+	return s.store.Days(ctx, owner, from, to)
+}
+
+// Active counts who used something from a moment until just before another, by kind of caller.
+func (s *Service) Active(ctx context.Context, from, to time.Time) ([]Active, error) {
+	return s.store.Active(ctx, from, to)
+}
+
+// Latencies says how long cleaned pages took from a moment until just before another, by entry point.
+// The percentiles are by nearest rank.
+func (s *Service) Latencies(ctx context.Context, from, to time.Time) ([]Latency, error) {
+	times, err := s.store.Took(ctx, from, to)
+	if err != nil {
+		return nil, err
+	}
+	all := []Latency{}
+	for len(times) > 0 {
+		entry := times[0].Entry
+		n := slices.IndexFunc(times, func(t Took) bool { return t.Entry != entry })
+		if n < 0 {
+			n = len(times)
+		}
+		all = append(all, latency(entry, times[:n]))
+		times = times[n:]
+	}
+	return all, nil
+}
+
+// latency is made of one entry point's times, which rise.
+func latency(entry string, times []Took) Latency {
+	l := Latency{Entry: entry}
+	for _, t := range times {
+		l.Pages += t.Uses
+	}
+	rank := func(percent int) int64 {
+		left := (l.Pages*percent + 99) / 100
+		for _, t := range times {
+			if left -= t.Uses; left <= 0 {
+				return t.Millis
+			}
+		}
+		return 0
+	}
+	l.P50, l.P90, l.P99 = rank(50), rank(90), rank(99)
+	return l
 }
 
 // Forget takes a deleted account's name from its uses, which stay in the statistics.
