@@ -223,7 +223,7 @@ func TestSignUp(t *testing.T) {
 		}
 		login().is(t, 400, "VERIFICATION_FAILED") // not confirmed yet
 		mail := s.mail(t, "verify")
-		_, token, found := strings.Cut(mail, "http://localhost:"+s.port+"/?verify=")
+		_, token, found := strings.Cut(mail, "http://localhost:"+s.port+"/verify?token=")
 		if !found {
 			t.Fatalf("the mail has no link: %s", mail)
 		}
@@ -264,7 +264,7 @@ func TestResetInsteadOfConfirming(t *testing.T) {
 		if a := s.post(t, "/api/password-reset", map[string]string{"email": email}); a.status != http.StatusAccepted {
 			t.Fatalf("%d %s", a.status, a.body)
 		}
-		_, token, found := strings.Cut(s.mail(t, "reset"), "http://localhost:"+s.port+"/?reset=")
+		_, token, found := strings.Cut(s.mail(t, "reset"), "http://localhost:"+s.port+"/reset?token=")
 		if !found {
 			t.Fatal("the mail has no link")
 		}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"time"
 
 	"unink/internal/account"
@@ -19,22 +20,28 @@ import (
 // accountRoutes are what people do with their accounts. All bodies are JSON.
 func (s *Server) accountRoutes(mux *http.ServeMux) {
 	for pattern, answer := range map[string]func(http.ResponseWriter, *http.Request) (any, error){
-		"POST /api/anonymous-accounts":  s.anonymousAccount,
-		"GET /api/bot-challenge":        s.botChallenge,
-		"POST /api/sign-up":             s.signUp,
-		"POST /api/verify":              s.verify,
-		"POST /api/log-in":              s.logIn,
-		"POST /api/log-out":             s.logOut,
-		"POST /api/log-out-everywhere":  s.logOutEverywhere,
-		"POST /api/password-reset":      s.requestReset,
-		"POST /api/password-reset/done": s.reset,
-		"POST /api/password":            s.changePassword,
-		"GET /api/me":                   s.me,
-		"DELETE /api/me":                s.deleteMe,
-		"GET /api/me/export":            s.export,
-		"GET /api/catalogue":            s.catalogue,
-		"POST /api/checkout":            s.checkout,
-		"POST /api/stripe/webhook":      s.stripeWebhook,
+		"POST /api/anonymous-accounts":      s.anonymousAccount,
+		"GET /api/bot-challenge":            s.botChallenge,
+		"POST /api/sign-up":                 s.signUp,
+		"POST /api/verify":                  s.verify,
+		"POST /api/log-in":                  s.logIn,
+		"POST /api/log-out":                 s.logOut,
+		"POST /api/log-out-everywhere":      s.logOutEverywhere,
+		"POST /api/password-reset":          s.requestReset,
+		"POST /api/password-reset/done":     s.reset,
+		"POST /api/password":                s.changePassword,
+		"GET /api/me":                       s.me,
+		"DELETE /api/me":                    s.deleteMe,
+		"GET /api/me/export":                s.export,
+		"GET /api/me/sessions":              s.sessions,
+		"DELETE /api/me/sessions/{id}":      s.endSession,
+		"GET /api/customers":                s.customersOf,
+		"GET /api/customers/{slug}":         s.customer,
+		"POST /api/customers/{slug}/rotate": s.rotateToken,
+		"GET /api/operator/statistics":      s.statistics,
+		"GET /api/catalogue":                s.catalogue,
+		"POST /api/checkout":                s.checkout,
+		"POST /api/stripe/webhook":          s.stripeWebhook,
 	} {
 		mux.Handle(pattern, s.endpoint(answer, writeWebFailure))
 	}
@@ -208,7 +215,7 @@ func (s *Server) logIn(w http.ResponseWriter, r *http.Request) (any, error) {
 	if err := s.readJSON(w, r, &in); err != nil {
 		return nil, err
 	}
-	token, user, err := s.services.Accounts.LogIn(r.Context(), in.Email, in.Password, clientAddress(r, s.cfg.TrustedProxies).String())
+	token, user, err := s.services.Accounts.LogIn(r.Context(), in.Email, in.Password, clientAddress(r, s.cfg.TrustedProxies).String(), agentName(r.UserAgent()))
 	if err != nil {
 		return nil, accountFailure(err)
 	}
@@ -246,6 +253,51 @@ func (s *Server) logOutEverywhere(w http.ResponseWriter, r *http.Request) (any, 
 	http.SetCookie(w, sessionCookie(s.cfg, ""))
 	return done, nil
 }
+
+type sessionState struct {
+	account.Session
+	Current bool `json:"current"` // this request's
+}
+
+// sessions are those of the account that is logged in, the last used first.
+func (s *Server) sessions(_ http.ResponseWriter, r *http.Request) (any, error) {
+	u, err := s.user(r)
+	if err != nil {
+		return nil, err
+	}
+	open, err := s.services.Accounts.Sessions(r.Context(), u.ID)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(open, func(a, b account.Session) int { return b.Seen.Compare(a.Seen) })
+	current := account.SessionID(sessionToken(r, s.cfg))
+	list := make([]sessionState, len(open))
+	for i, session := range open {
+		list[i] = sessionState{session, session.ID == current}
+	}
+	return map[string]any{"sessions": list}, nil
+}
+
+// endSession ends one of the sessions of the account that is logged in.
+func (s *Server) endSession(w http.ResponseWriter, r *http.Request) (any, error) {
+	u, err := s.user(r)
+	if err != nil {
+		return nil, err
+	}
+	id := r.PathValue("id")
+	if err := s.services.Accounts.EndSession(r.Context(), u.ID, id); err != nil {
+		if isNotFound(err) {
+			return nil, failWith(err, notFound, "your account has no such session; GET /api/me/sessions lists them")
+		}
+		return nil, err
+	}
+	if id == account.SessionID(sessionToken(r, s.cfg)) {
+		http.SetCookie(w, sessionCookie(s.cfg, ""))
+	}
+	return done, nil
+}
+
+func isNotFound(err error) bool { return errors.Is(err, account.ErrNotFound) }
 
 // requestReset sends a mail to an address that is known, and says the same of any.
 func (s *Server) requestReset(w http.ResponseWriter, r *http.Request) (any, error) {
@@ -376,9 +428,15 @@ func (s *Server) deleteMe(w http.ResponseWriter, r *http.Request) (any, error) {
 	return done, s.services.Accounts.Delete(r.Context(), u.ID)
 }
 
-// catalogue is what is sold.
+// catalogueAnswer is what is sold, and how.
+type catalogueAnswer struct {
+	credit.Catalogue
+	Online  bool   `json:"online"`            // POST /api/checkout sells
+	Contact string `json:"contact,omitempty"` // the e-mail address of who sells otherwise
+}
+
 func (s *Server) catalogue(http.ResponseWriter, *http.Request) (any, error) {
-	return s.services.Catalogue, nil
+	return catalogueAnswer{s.services.Catalogue, s.services.Selling != nil, s.cfg.Contact}, nil
 }
 
 type order struct {
@@ -413,7 +471,11 @@ func (s *Server) checkout(w http.ResponseWriter, r *http.Request) (any, error) {
 		}
 		buyer = billing.Buyer{Email: u.Email, UserID: u.ID}
 	}
-	url, err := s.services.Selling.Checkout(r.Context(), plan.ID, buyer, s.cfg.PublicURL+"/?bought="+plan.ID, s.cfg.PublicURL+pricing)
+	back := pricing
+	if plan.Entry == credit.Web {
+		back = "/account"
+	}
+	url, err := s.services.Selling.Checkout(r.Context(), plan.ID, buyer, s.cfg.PublicURL+back+"?bought="+plan.ID, s.cfg.PublicURL+pricing)
 	if err != nil {
 		return nil, err
 	}

@@ -143,7 +143,7 @@ func (s *Server) record(r *http.Request, c *call, took time.Duration) {
 	})
 }
 
-// outcomeOf names the entry point of a request for a page, and how it ended: "ok", or the error's
+// outcomeOf names the entry point of a request for a page, and how it ended: [usage.OK], or the error's
 // name or code there. Other requests have no entry point.
 func outcomeOf(r *http.Request, c *call) (entry, outcome string) {
 	switch r.Pattern {
@@ -151,12 +151,12 @@ func outcomeOf(r *http.Request, c *call) (entry, outcome string) {
 		if c.failure != nil {
 			return credit.Web, webRowOf(c.failure.kind).name
 		}
-		return credit.Web, "ok"
+		return credit.Web, usage.OK
 	case "POST /cleanup":
 		if c.failure != nil {
 			return credit.Developer, strconv.Itoa(developerRowOf(c.failure.kind).code)
 		}
-		return credit.Developer, "ok"
+		return credit.Developer, usage.OK
 	}
 	return "", ""
 }

@@ -167,7 +167,7 @@ func BenchmarkSecrets(b *testing.B) {
 		return func() { _, _ = s.Authenticate(b.Context(), token) }
 	}
 	logIn := func(email string) func() {
-		return func() { _, _, _ = s.LogIn(b.Context(), email, "staple correct horse", "192.0.2.7") }
+		return func() { _, _, _ = s.LogIn(b.Context(), email, "staple correct horse", "192.0.2.7", "") }
 	}
 	type attempt struct {
 		name string

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -242,18 +243,34 @@ type accountServer struct {
 	*Server
 	t              testing.TB
 	log            *lockedBuffer
+	mu             sync.Mutex
 	notice         account.Notice // the last
 	refuseAttempts bool
 }
 
 // Send keeps a mail's notice.
 func (s *accountServer) Send(_ context.Context, n account.Notice) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.notice = n
 	return nil
 }
 
+// mailed is the last mail's notice, which must be of a kind.
+func (s *accountServer) mailed(kind string) account.Notice {
+	s.t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.notice.Kind != kind {
+		s.t.Fatalf("the last mail is %+v, not of kind %s", s.notice, kind)
+	}
+	return s.notice
+}
+
 // Allow is the throttle of attempts.
 func (s *accountServer) Allow(context.Context, string) (time.Duration, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.refuseAttempts {
 		return 1500 * time.Millisecond, nil
 	}
@@ -287,7 +304,7 @@ func withAccounts(t testing.TB) *accountServer {
 		Accounts: accounts, Credits: credits, Catalogue: credit.DefaultCatalogue(),
 		Limits: limit.NewMemory(limit.DefaultKeys, time.Now), Slots: limit.NewSlots(4),
 		Bots: bots, Challenge: func() (any, error) { return bots.Challenge() },
-		Uses: uses, History: usage.New(store.NewUsage(db)), Database: db.Ping,
+		Uses: uses, History: usage.New(store.NewUsage(db)), Revenue: store.NewPurchases(db).Revenue, Database: db.Ping,
 		Mail: func(context.Context) (mail.Status, error) { return mail.Status{}, nil },
 	}, log)
 	must(err)
@@ -338,9 +355,22 @@ type deadlineRecorder struct{ *httptest.ResponseRecorder }
 
 func (deadlineRecorder) SetReadDeadline(time.Time) error { return nil }
 
+var placeholder = regexp.MustCompile(`\\{\w+\\}`)
+
+// template is the described name of a request's method and path, which may have parameters.
+func template(name string, described map[string]*openapi3.Operation) string {
+	for other := range described {
+		if regexp.MustCompile("^"+placeholder.ReplaceAllString(regexp.QuoteMeta(other), "[^/]+")+"$").MatchString(name) && described[name] == nil {
+			return other
+		}
+	}
+	return name
+}
+
 func (s *accountServer) conforms(name string, a answer) {
 	s.t.Helper()
 	doc, described := operations(s.t)
+	name = template(name, described)
 	operation := described[name]
 	if method, path, _ := strings.Cut(name, " "); operation == nil { // a method that is refused
 		for _, other := range doc.Paths.Find(path).Operations() {

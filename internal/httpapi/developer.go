@@ -142,7 +142,7 @@ func (s *Server) cleanup(w http.ResponseWriter, r *http.Request) (any, error) {
 	}
 	answer := developerAnswer{Data: envelope{imageAnswer{MediaID: res.Data}}, Message: "success"}
 	if in.options.Layers {
-		answer.Data.Data.Layers = &layers{res.Handwriting, res.Mask}
+		answer.Data.Data.Layers, answer.Data.Data.Report = &layers{res.Handwriting, res.Mask}, &res.Report
 	}
 	charged := 0
 	if c.charge.charged {
@@ -156,8 +156,8 @@ func (s *Server) cleanup(w http.ResponseWriter, r *http.Request) (any, error) {
 // maxKeyBytes is the longest Idempotency-Key.
 const maxKeyBytes = 255
 
-// idempotencyKey reads the header of that name; nil is none.
-func idempotencyKey(r *http.Request, owner string, body []byte) (*credit.Key, error) {
+// idempotencyKey reads the header of that name; nil is none. The body is what must be the same with the same key.
+func idempotencyKey(r *http.Request, owner string, body ...[]byte) (*credit.Key, error) {
 	values := r.Header.Values("Idempotency-Key")
 	if len(values) == 0 || owner == "" {
 		return nil, nil
@@ -165,8 +165,11 @@ func idempotencyKey(r *http.Request, owner string, body []byte) (*credit.Key, er
 	if len(values) > 1 || values[0] == "" || len(values[0]) > maxKeyBytes {
 		return nil, fail(badParameter, "send one Idempotency-Key of 1 to %d bytes", maxKeyBytes)
 	}
-	sum := sha256.Sum256(body)
-	return &credit.Key{Owner: owner, Key: values[0], BodyHash: hex.EncodeToString(sum[:])}, nil
+	sum := sha256.New()
+	for _, part := range body {
+		sum.Write(part)
+	}
+	return &credit.Key{Owner: owner, Key: values[0], BodyHash: hex.EncodeToString(sum.Sum(nil))}, nil
 }
 
 // accountAnswer is what GET /account tells a customer.

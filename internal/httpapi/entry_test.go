@@ -10,6 +10,7 @@ import (
 	"io"
 	"mime/multipart"
 	"net/http"
+	"net/http/httptest"
 	"path"
 	"strings"
 	"testing"
@@ -40,13 +41,16 @@ func TestWebSuccess(t *testing.T) {
 		fields []field
 		want   unink.Options
 	}{
-		"plain":          {"", []field{image}, unink.Options{}},
-		"query":          {"?preserveColor=TRUE", []field{image}, unink.Options{Finish: unink.Colour}},
-		"form":           {"", []field{image, {name: "preserveColor", value: "True"}}, unink.Options{Finish: unink.Colour}},
-		"either":         {"?preserveColor=true", []field{{name: "preserveColor", value: "false"}, image}, unink.Options{Finish: unink.Colour}},
-		"both false":     {"?preserveColor=false", []field{{name: "preserveColor", value: "false"}, image}, unink.Options{}},
-		"format":         {"", []field{image, {name: "output_format", value: "webp"}}, unink.Options{Format: unink.WebP}},
-		"unknown fields": {"?x=1", []field{{name: "y", value: strings.Repeat("z", 10_000)}, image, {name: "y", value: ""}}, unink.Options{}},
+		"plain":           {"", []field{image}, unink.Options{}},
+		"query":           {"?preserveColor=TRUE", []field{image}, unink.Options{Finish: unink.Colour}},
+		"form":            {"", []field{image, {name: "preserveColor", value: "True"}}, unink.Options{Finish: unink.Colour}},
+		"either":          {"?preserveColor=true", []field{{name: "preserveColor", value: "false"}, image}, unink.Options{Finish: unink.Colour}},
+		"both false":      {"?preserveColor=false", []field{{name: "preserveColor", value: "false"}, image}, unink.Options{}},
+		"format":          {"", []field{image, {name: "output_format", value: "webp"}}, unink.Options{Format: unink.WebP}},
+		"kept as it lies": {"", []field{{name: "keepOrientation", value: "true"}, {name: "keepDistortion", value: "TRUE"}, image}, unink.Options{KeepOrientation: true, KeepDistortion: true}},
+		"some inks":       {"", []field{{name: "remove", value: "blue, red"}, image}, unink.Options{Remove: unink.Blue | unink.Red}},
+		"all inks":        {"", []field{{name: "remove", value: ""}, image}, unink.Options{}},
+		"unknown fields":  {"?x=1", []field{{name: "y", value: strings.Repeat("z", 10_000)}, image, {name: "y", value: ""}}, unink.Options{}},
 		"every field": {"", []field{
 			{name: "userId", value: "u"}, {name: "deviceId", value: "d"}, {name: "cfTurnstileToken", value: "t"},
 			{name: "preserveColor", value: "false"}, {name: "isBulkProcessing", value: "true"},
@@ -68,6 +72,55 @@ func TestWebSuccess(t *testing.T) {
 				t.Errorf("cleaned with %+v, want %+v", seen, c.want)
 			}
 		})
+	}
+}
+
+func TestWebLayers(t *testing.T) {
+	page := picture(t, 40, 30)
+	s := start(t, &fakeCleaner{})
+	a := s.do(s.webRequest("", field{name: "image", data: page}, field{name: "returnLayers", value: "true"}))
+	v := a.decode(t)
+	if l := v.Data.Data.Layers; a.status != 200 || l == nil || string(l.Handwriting) != "ink" || string(l.Mask) != "mask" {
+		t.Errorf("got %d %.200s", a.status, a.body)
+	}
+	if v := s.do(s.webRequest("", field{name: "image", data: page})).decode(t); v.Data.Data.Layers != nil {
+		t.Error("layers that nobody asked for")
+	}
+}
+
+// TestWebIdempotencyKey sends pages of one account with keys.
+func TestWebIdempotencyKey(t *testing.T) {
+	s := withAccounts(t)
+	owner := s.userWith(4)
+	session := s.logIn(pia, passwordOfAll)
+	send := func(key string, fields ...field) answer {
+		t.Helper()
+		body, contentType := formOf(t, fields...)
+		r := httptest.NewRequest(http.MethodPost, "/api/process-image", body)
+		r.Header.Set("Content-Type", contentType)
+		r.Header.Set("Authorization", "Bearer "+session)
+		r.Header.Set("Idempotency-Key", key)
+		return s.send(r)
+	}
+	image, other := field{name: "image", data: picture(t, 40, 30)}, field{name: "image", data: picture(t, 41, 30)}
+	colour := field{name: "preserveColor", value: "true"}
+	for _, c := range []struct {
+		key    string
+		fields []field
+		status int
+		left   int
+	}{
+		{"a", []field{image}, 200, 3},
+		{"a", []field{image}, 200, 3},
+		{"a", []field{other}, 400, 3},
+		{"a", []field{image, colour}, 400, 3},
+		{"b", []field{image, colour}, 200, 2},
+		{strings.Repeat("k", maxKeyBytes+1), []field{image}, 400, 2},
+	} {
+		if a := send(c.key, c.fields...); a.status != c.status {
+			t.Errorf("key %.10q: %d %s", c.key, a.status, a.body)
+		}
+		s.left(owner, c.left)
 	}
 }
 
@@ -99,6 +152,8 @@ func TestWebRefusals(t *testing.T) {
 		"long slug":            {"", nil, []field{image, {name: "pageSlug", value: strings.Repeat("a", 65)}}, "INVALID_PARAMETER"},
 		"long field":           {"", nil, []field{image, {name: "userId", value: strings.Repeat("a", maxFieldBytes+1)}}, "INVALID_PARAMETER"},
 		"bad format":           {"", nil, []field{image, {name: "output_format", value: "tiff"}}, "INVALID_PARAMETER"},
+		"bad ink":              {"", nil, []field{image, {name: "remove", value: "violet"}}, "INVALID_PARAMETER"},
+		"bad layers":           {"", nil, []field{image, {name: "returnLayers", value: "1"}}, "INVALID_PARAMETER"},
 		"bad user type":        {"", map[string]string{"X-User-Type": "robot"}, []field{image}, "INVALID_PARAMETER"},
 		"anonymous, no device": {"", map[string]string{"X-User-Type": "anonymous"}, []field{image, {name: "userId", value: "u"}}, "VERIFICATION_FAILED"},
 		"anonymous, no user":   {"", map[string]string{"X-User-Type": "anonymous", "X-Device-Id": "d"}, []field{image}, "VERIFICATION_FAILED"},

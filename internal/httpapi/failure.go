@@ -98,6 +98,8 @@ func asFailure(err error) *failure {
 		return busy(err, "all workers are busy and the queue is full; try again later")
 	case errors.Is(err, gate.ErrClosed):
 		return busy(err, "the service is shutting down; try again")
+	case errors.Is(err, gate.ErrNoWorker):
+		return busy(err, "there is no worker to clean the page; try again later")
 	case errors.Is(err, gate.ErrWorker):
 		return failWith(err, remote, "the machine that worked on the page failed; try again")
 	case errors.Is(err, os.ErrDeadlineExceeded):

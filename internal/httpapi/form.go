@@ -22,9 +22,9 @@ type uploadForm struct {
 	deviceID      string
 	botToken      string
 	preserveColor bool
+	options       unink.Options // but for the finish, which the query may say too
 	bulk, pdf     bool
 	pageSlug      string
-	format        unink.Format
 }
 
 // parseUpload reads a form part by part, each bounded. Unknown fields are passed over.
@@ -78,9 +78,18 @@ var formFields = map[string]func(f *uploadForm, name string, r io.Reader) error{
 		return nil
 	}),
 	"output_format": text(func(f *uploadForm, _, v string) (err error) {
-		f.format, err = unink.ParseFormat(v)
+		f.options.Format, err = unink.ParseFormat(v)
 		return err
 	}),
+	"remove": text(func(f *uploadForm, _, v string) (err error) {
+		if v != "" {
+			f.options.Remove, err = unink.ParseInk(v)
+		}
+		return err
+	}),
+	"keepOrientation": flag(func(f *uploadForm) *bool { return &f.options.KeepOrientation }),
+	"keepDistortion":  flag(func(f *uploadForm) *bool { return &f.options.KeepDistortion }),
+	"returnLayers":    flag(func(f *uploadForm) *bool { return &f.options.Layers }),
 }
 
 func text(set func(f *uploadForm, name, value string) error) func(*uploadForm, string, io.Reader) error {

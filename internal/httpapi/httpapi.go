@@ -12,11 +12,14 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	netmail "net/mail"
 	"net/netip"
 	"net/url"
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"unink"
 	"unink/internal/account"
@@ -27,6 +30,7 @@ import (
 	"unink/internal/limit"
 	"unink/internal/mail"
 	"unink/internal/usage"
+	"unink/internal/webui"
 )
 
 // Limits of an uploaded image that both entry points share.
@@ -42,6 +46,12 @@ type Cleaner interface {
 	Probe(ctx context.Context) error
 }
 
+// Elastic is a [Cleaner] that cleans more or fewer pages at once as its workers come and go.
+type Elastic interface {
+	// OnCapacity has report called with that number, now and whenever it changes.
+	OnCapacity(report func(pages int))
+}
+
 // Config configures a [Server].
 type Config struct {
 	Gate           gate.Config    // pages worked on at once, and pages that wait
@@ -53,6 +63,7 @@ type Config struct {
 	Version        string         // of the program, for the metrics
 	PublicURL      string         // of the web pages, without a path: what mails link to
 	Domain         string         // each customer's domain is one label and this
+	Contact        string         // e-mail address of whoever runs the service; may be empty
 	TrustedProxies []netip.Prefix // whose X-Forwarded-For is believed
 	Windows        []limit.Window // of the web entry point
 
@@ -96,6 +107,8 @@ func (c Config) Validate() error {
 		return errors.New("the developer token must have 16 to 256 letters, digits or any of ._~+/-")
 	case min(c.GuestDaily, c.GuestAddressDaily, c.PDFGuestDaily, c.PDFGuestAddressDaily, c.AccountCredits, c.AnonymousCredits) < 0:
 		return errors.New("credits given away must not be negative")
+	case c.Contact != "" && !isAddress(c.Contact):
+		return fmt.Errorf("the contact must be an e-mail address such as you@example.com, not %q", c.Contact)
 	case !domainForm.MatchString(c.Domain):
 		return fmt.Errorf("the domain must be a host name such as api.example.com, not %q", c.Domain)
 	}
@@ -103,6 +116,11 @@ func (c Config) Validate() error {
 		return fmt.Errorf("the public URL must be such as https://example.com, without a path, not %q", c.PublicURL)
 	}
 	return c.Gate.Validate()
+}
+
+func isAddress(text string) bool {
+	a, err := netmail.ParseAddress(text)
+	return err == nil && a.Address == text
 }
 
 var domainForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$`)
@@ -118,7 +136,8 @@ type Services struct {
 	Challenge func() (any, error) // what a bot check is made from, for GET /api/bot-challenge
 	Uses      *usage.Recorder
 	History   *usage.Service
-	Selling   *billing.Stripe             // nil: nothing is sold here online
+	Selling   *billing.Stripe // nil: nothing is sold here online
+	Revenue   func(ctx context.Context, from, to time.Time) ([]billing.Revenue, error)
 	Database  func(context.Context) error // answers whether it is there
 	Mail      func(context.Context) (mail.Status, error)
 }
@@ -135,6 +154,7 @@ type Server struct {
 	inside   *gate.Gate // requests; bounds the memory that uploads take
 	ready    *readiness
 	metrics  *metrics
+	pages    *webui.UI
 	handler  http.Handler
 }
 
@@ -159,9 +179,18 @@ func New(c Cleaner, cfg Config, services *Services, log *slog.Logger) (*Server, 
 	} else if cfg.DeveloperToken == "" {
 		return nil, errors.New("an open service needs a developer token")
 	}
+	if elastic, is := c.(Elastic); is {
+		elastic.OnCapacity(work.Resize)
+	}
 	s.metrics = newMetrics(cfg.Version, work)
+	if collector, is := c.(prometheus.Collector); is {
+		s.metrics.registry.MustRegister(collector)
+	}
 	if services != nil {
 		s.metrics.watch(services)
+	}
+	if s.pages, err = webui.New(webui.Config{Accounts: services != nil}); err != nil {
+		return nil, err
 	}
 	s.handler = s.observe(s.routes())
 	return s, nil
@@ -182,16 +211,11 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("GET /healthz", s.healthz)
 	mux.HandleFunc("GET /readyz", s.readyz)
 	mux.HandleFunc("GET /openapi.json", serveOpenAPI)
-	mux.Handle("GET /developers", referencePage())
-	mux.Handle("GET /{$}", page("index.html"))
-	for _, name := range pageFiles {
-		mux.Handle("GET /"+name, page(name))
-	}
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		writeWebFailure(w, r, fail(notFound, "there is nothing at this address; see /openapi.json"))
-	})
+	s.pageRoutes(mux)
+	mux.HandleFunc("/", s.nothingHere)
 	if s.services != nil {
-		handle("GET /account", s.customerAccount, writeDeveloperFailure)
+		mux.Handle("GET /account", s.accountOf(s.endpoint(s.customerAccount, writeDeveloperFailure)))
+		mux.Handle("/account", only(http.MethodGet, writeDeveloperFailure))
 		s.accountRoutes(mux)
 	}
 	return sameSite(mux)
@@ -224,7 +248,7 @@ func (s *Server) clean(ctx context.Context, in input) (*unink.Result, error) {
 	defer cancel()
 	var res *unink.Result
 	arrived := time.Now()
-	err = s.work.Do(ctx, func() (err error) {
+	err = s.work.DoAs(ctx, turnOf(ctx.Value(callKey{}).(*call)), func() (err error) {
 		s.metrics.wait.Observe(time.Since(arrived).Seconds())
 		res, err = s.cleaner.Clean(ctx, in.image, in.options)
 		return err
@@ -238,6 +262,16 @@ func (s *Server) clean(ctx context.Context, in input) (*unink.Result, error) {
 	s.ready.proven()
 	s.metrics.page(res.Timings)
 	return res, checkResult(res, info, in.options)
+}
+
+// turnOf says with whom a request takes turns: guests by their addresses, since devices are free to
+// invent; everybody else by account.
+func turnOf(c *call) gate.Turn {
+	turn := gate.Turn{Bulk: c.form.bulk}
+	if payers := c.caller.payers; len(payers) > 0 {
+		turn.Caller = payers[len(payers)-1]
+	}
+	return turn
 }
 
 // input is what both entry points make of a request.

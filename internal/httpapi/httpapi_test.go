@@ -78,7 +78,7 @@ func blocking() (c *fakeCleaner, started chan struct{}, release chan struct{}) {
 // service is a server on a free port, with what a test needs of it.
 type service struct {
 	*Server
-	t       *testing.T
+	t       testing.TB
 	url     string
 	metrics string
 	client  *http.Client
@@ -103,7 +103,7 @@ func (b *lockedBuffer) String() string {
 	return b.b.String()
 }
 
-func start(t *testing.T, c Cleaner, change ...func(*Config)) *service {
+func start(t testing.TB, c Cleaner, change ...func(*Config)) *service {
 	t.Helper()
 	cfg := DefaultConfig()
 	cfg.DeveloperToken = testToken
@@ -137,7 +137,7 @@ func start(t *testing.T, c Cleaner, change ...func(*Config)) *service {
 	return svc
 }
 
-func listen(t *testing.T) net.Listener {
+func listen(t testing.TB) net.Listener {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -211,7 +211,7 @@ func (s *service) get(path string) answer {
 	return s.do(request(s.t, http.MethodGet, s.url+path, nil))
 }
 
-func request(t *testing.T, method, url string, body io.Reader) *http.Request {
+func request(t testing.TB, method, url string, body io.Reader) *http.Request {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, body)
 	if err != nil {
@@ -228,8 +228,17 @@ type field struct {
 
 func (s *service) webRequest(query string, fields ...field) *http.Request {
 	s.t.Helper()
-	var body bytes.Buffer
-	form := multipart.NewWriter(&body)
+	body, contentType := formOf(s.t, fields...)
+	r := request(s.t, http.MethodPost, s.url+"/api/process-image"+query, body)
+	r.Header.Set("Content-Type", contentType)
+	return r
+}
+
+// formOf is a multipart form and its type.
+func formOf(t testing.TB, fields ...field) (body io.Reader, contentType string) {
+	t.Helper()
+	var b bytes.Buffer
+	form := multipart.NewWriter(&b)
 	for _, f := range fields {
 		var err error
 		if f.data != nil {
@@ -241,15 +250,13 @@ func (s *service) webRequest(query string, fields ...field) *http.Request {
 			err = form.WriteField(f.name, f.value)
 		}
 		if err != nil {
-			s.t.Fatal(err)
+			t.Fatal(err)
 		}
 	}
 	if err := form.Close(); err != nil {
-		s.t.Fatal(err)
+		t.Fatal(err)
 	}
-	r := request(s.t, http.MethodPost, s.url+"/api/process-image"+query, &body)
-	r.Header.Set("Content-Type", form.FormDataContentType())
-	return r
+	return &b, form.FormDataContentType()
 }
 
 func (s *service) developerRequest(body string) *http.Request {
@@ -288,7 +295,7 @@ var description = sync.OnceValues(func() (*openapi3.T, error) {
 })
 
 // conforms holds an answer of an entry point against the published description.
-func conforms(t *testing.T, path string, a answer) {
+func conforms(t testing.TB, path string, a answer) {
 	t.Helper()
 	if a.header.Get("X-Request-Id") == "" {
 		t.Errorf("%s: no X-Request-Id", path)
@@ -340,7 +347,7 @@ func TestDescriptionIsValid(t *testing.T) {
 func TestEveryAnswerNamesItsRequest(t *testing.T) {
 	s := start(t, &fakeCleaner{})
 	seen := map[string]bool{}
-	for path, want := range map[string]int{"/": 200, "/page.js": 200, "/healthz": 200, "/readyz": 200, "/nothing": 404} {
+	for path, want := range map[string]int{"/": 200, "/sw.js": 200, "/healthz": 200, "/readyz": 200, "/nothing": 404} {
 		a := s.get(path)
 		if a.status != want {
 			t.Errorf("%s: status %d, want %d", path, a.status, want)

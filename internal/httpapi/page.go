@@ -1,40 +1,32 @@
 package httpapi
 
 import (
-	"bytes"
-	"crypto/sha256"
 	"embed"
-	"encoding/base64"
 	"net/http"
-	"time"
+	"strings"
 )
 
-//go:embed openapi.json index.html page.css page.js icon.svg before.webp after.webp
+//go:embed openapi.json
 var files embed.FS
 
-// pageFiles are what the front page consists of besides itself.
-var pageFiles = []string{"page.css", "page.js", "icon.svg", "before.webp", "after.webp"}
-
-// pagePolicy lets the page load what is its own, show pictures that the browser holds, and nothing else.
-const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; " +
-	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-
-// page serves one of the embedded files. Browsers keep it, and ask each time whether it is still the same.
-func page(name string) http.Handler {
-	text, err := files.ReadFile(name)
-	if err != nil {
-		panic(err) // it is embedded
+// pageRoutes are the web pages and what they load.
+func (s *Server) pageRoutes(mux *http.ServeMux) {
+	mux.Handle("GET /{$}", s.pages.Page("front", nil))
+	mux.Handle("GET /developers", s.pages.Page("developers", func(*http.Request) any { return embeddedReference() }))
+	mux.Handle("GET /developers/console", s.pages.Page("console", s.consolePage))
+	if s.services != nil {
+		s.memberPages(mux)
 	}
-	sum := sha256.Sum256(text)
-	tag := `"` + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("Content-Security-Policy", pagePolicy)
-		h.Set("Referrer-Policy", "same-origin")
-		h.Set("Cache-Control", "no-cache")
-		h.Set("ETag", tag)
-		http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(text))
-	})
+	s.pages.Mount(mux)
+}
+
+// nothingHere answers an unknown address: people with a page, programs with an error.
+func (s *Server) nothingHere(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html") {
+		s.pages.PageWithStatus("lost", http.StatusNotFound, nil).ServeHTTP(w, r)
+		return
+	}
+	writeWebFailure(w, r, fail(notFound, "there is nothing at this address; see /openapi.json"))
 }
 
 // serveOpenAPI serves the description of both entry points.

@@ -61,6 +61,8 @@ func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case s.work.Closed():
 		reason = "shutting down"
+	case s.work.Workers() == 0:
+		reason = "there are no workers"
 	case s.work.Full():
 		reason = "the queue is full"
 	default:

@@ -2,62 +2,33 @@ package httpapi
 
 import (
 	"bytes"
-	"crypto/sha256"
-	_ "embed" // for the template
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"html/template"
 	"io/fs"
-	"net/http"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"unink/examples"
 )
 
-//go:embed reference.html
-var referenceTemplate string
-
-// referencePage serves the description for people, with examples of calls.
-func referencePage() http.Handler {
-	page := embeddedReference()
-	policy := referencePolicy(page)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Security-Policy", policy)
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(page))
-	})
-}
-
-// embeddedReference is rendered once: all that it is made of is in the program.
-var embeddedReference = sync.OnceValue(func() []byte {
+// embeddedReference is what the page for developers shows. It is made once: all of it is in the program.
+var embeddedReference = sync.OnceValue(func() any {
 	text, err := files.ReadFile("openapi.json")
 	if err != nil {
 		panic(err)
 	}
-	page, err := renderReference(text)
+	shown, err := reference(text)
 	if err != nil {
 		panic(err)
 	}
-	return page
+	return shown
 })
 
-// referencePolicy allows the page the one style sheet that stands in it, and nothing else.
-func referencePolicy(page []byte) string {
-	_, style, _ := bytes.Cut(page, []byte("<style>"))
-	style, _, _ = bytes.Cut(style, []byte("</style>"))
-	sum := sha256.Sum256(style)
-	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
-		"'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
-}
-
-// renderReference makes the page from an OpenAPI description.
-func renderReference(text []byte) ([]byte, error) {
+// reference makes of an OpenAPI description, and of examples of calls, what people read.
+func reference(text []byte) (any, error) {
 	var d document
 	if err := json.Unmarshal(text, &d); err != nil {
 		return nil, fmt.Errorf("openapi.json: %w", err)
@@ -66,12 +37,7 @@ func renderReference(text []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := template.New("reference").Parse(referenceTemplate)
-	if err != nil {
-		return nil, err
-	}
-	var page bytes.Buffer
-	err = t.Execute(&page, map[string]any{
+	return map[string]any{
 		"Info":     d.Info,
 		"Intro":    strings.Split(d.Info.Description, "\n\n"),
 		"Sections": d.sections(),
@@ -79,8 +45,7 @@ func renderReference(text []byte) ([]byte, error) {
 		"Security": d.Components.SecuritySchemes,
 		"Headers":  d.headers(),
 		"Examples": programs,
-	})
-	return page.Bytes(), err
+	}, nil
 }
 
 // exampleProgram is a program that calls the developer entry point.

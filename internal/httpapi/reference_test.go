@@ -1,12 +1,11 @@
 package httpapi
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"html"
 	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"slices"
 	"strconv"
@@ -14,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
+
+	"unink/internal/webui"
 )
 
 // developersPage is the page as it is served, and its headers.
@@ -125,19 +126,14 @@ func TestBusinessCodes(t *testing.T) {
 
 func TestReferenceLoadsNothing(t *testing.T) {
 	page, headers := developersPage(t)
-	policy := headers.Get("Content-Security-Policy")
-	_, style, _ := strings.Cut(page, "<style>")
-	style, _, _ = strings.Cut(style, "</style>")
-	sum := sha256.Sum256([]byte(style))
-	if !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") ||
-		!strings.Contains(policy, "style-src 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'") || len(style) < 100 {
+	if policy := headers.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") {
 		t.Errorf("the policy is %q", policy)
 	}
-	if found := regexp.MustCompile(`(?i)<(script|link|img|iframe|object|embed|form|base)\b| (on[a-z]+|style|src|srcset)=|@import|url\(`).FindString(page); found != "" {
+	if found := regexp.MustCompile(`(?i)<(img|iframe|object|embed|form|base|style)\b| (on[a-z]+|style|srcset)=|@import|url\(`).FindString(page); found != "" {
 		t.Errorf("the page has %q", found)
 	}
 	for _, to := range regexp.MustCompile(`href="?([^" >]*)`).FindAllStringSubmatch(page, -1) {
-		if !regexp.MustCompile(`^(#|/($|[^/]))`).MatchString(to[1]) {
+		if !regexp.MustCompile(`^(#|/($|[^/])|\?lang=)`).MatchString(to[1]) {
 			t.Errorf("a link to %q", to[1])
 		}
 		if id, here := strings.CutPrefix(to[1], "#"); here && strings.Count(page, fmt.Sprintf(`id="%s"`, id)) != 1 {
@@ -176,14 +172,21 @@ func TestReferenceEscapes(t *testing.T) {
 	if !json.Valid(hostile) {
 		t.Fatal("the attack broke the description")
 	}
-	page, err := renderReference(hostile)
+	shown, err := reference(hostile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if strings.Contains(string(page), "<script") || strings.Count(string(page), "</style>") != 1 {
+	pages, err := webui.New(webui.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := httptest.NewRecorder()
+	pages.Page("developers", func(*http.Request) any { return shown }).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/developers", nil))
+	page := w.Body.String()
+	if strings.Contains(page, "<script>") || strings.Contains(page, "</style>") {
 		t.Error("markup of the description came through")
 	}
-	if n := strings.Count(string(page), "&lt;script&gt;"); n < 100 {
+	if n := strings.Count(page, "&lt;script&gt;"); n < 100 {
 		t.Errorf("the attack stands on the page %d times only", n)
 	}
 }

@@ -94,7 +94,7 @@ func (s *Server) completeSignIn(w http.ResponseWriter, r *http.Request) (any, er
 		state = cookie.Value
 	}
 	address := clientAddress(r, s.cfg.TrustedProxies)
-	token, user, err := s.services.Accounts.CompleteSignIn(r.Context(), r.URL.Query(), state, address.String())
+	token, user, err := s.services.Accounts.CompleteSignIn(r.Context(), r.URL.Query(), state, address.String(), agentName(r.UserAgent()))
 	if err != nil {
 		return nil, accountFailure(err)
 	}

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -85,8 +86,9 @@ type envelope struct {
 }
 
 type imageAnswer struct {
-	MediaID []byte  `json:"mediaId"` // Base64 in JSON
-	Layers  *layers `json:"layers,omitempty"`
+	MediaID []byte        `json:"mediaId"` // Base64 in JSON
+	Layers  *layers       `json:"layers,omitempty"`
+	Report  *unink.Report `json:"report,omitempty"` // beside the layers
 }
 
 type layers struct {
@@ -117,15 +119,24 @@ func (s *Server) processImage(w http.ResponseWriter, r *http.Request) (any, erro
 	if c.caller, err = s.door.web(r, form); err != nil {
 		return nil, err
 	}
-	options := unink.Options{Format: form.format}
+	options := form.options
 	if preserve || form.preserveColor {
 		options.Finish = unink.Colour
+	}
+	if len(c.caller.payers) > 0 {
+		if c.key, err = idempotencyKey(r, c.caller.payers[0], form.image, fmt.Append(nil, options)); err != nil {
+			return nil, err
+		}
 	}
 	res, err := s.clean(r.Context(), input{image: form.image, options: options})
 	if err != nil {
 		return nil, err
 	}
-	return webAnswer{Data: envelope{imageAnswer{MediaID: res.Data}}, IsTrial: c.caller.trial}, nil
+	answer := webAnswer{Data: envelope{imageAnswer{MediaID: res.Data}}, IsTrial: c.caller.trial}
+	if options.Layers {
+		answer.Data.Data.Layers, answer.Data.Data.Report = &layers{res.Handwriting, res.Mask}, &res.Report
+	}
+	return answer, nil
 }
 
 // queryFlag reads a boolean of the query; absent is false.

@@ -1,0 +1,168 @@
+package httpapi
+
+import (
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"unink/internal/account"
+	"unink/internal/usage"
+)
+
+// customerSummary is a customer as its owner sees it in a list.
+type customerSummary struct {
+	Slug    string    `json:"slug"`
+	AppCode string    `json:"appCode"`
+	Name    string    `json:"name,omitempty"`
+	URL     string    `json:"url"` // where it calls the developer entry point
+	Created time.Time `json:"created"`
+	Credits int       `json:"credits"`
+}
+
+// APIURL is where the customer with a slug calls the developer entry point: its own label under the
+// domain, by TLS unless the service's own pages have none, as on one's own machine.
+func APIURL(publicURL, domain, slug string) string {
+	host := slug + "." + domain
+	public, err := url.Parse(publicURL)
+	if err != nil || public.Scheme != "http" {
+		return "https://" + host
+	}
+	if port := public.Port(); port != "" {
+		host = net.JoinHostPort(host, port)
+	}
+	return "http://" + host
+}
+
+func (s *Server) summary(c account.Customer, credits int) customerSummary {
+	return customerSummary{c.Slug, c.AppCode, c.Name, APIURL(s.cfg.PublicURL, s.cfg.Domain, c.Slug), c.Created, credits}
+}
+
+// customersOf lists what a user who is logged in bought with the same e-mail address.
+func (s *Server) customersOf(_ http.ResponseWriter, r *http.Request) (any, error) {
+	u, err := s.user(r)
+	if err != nil {
+		return nil, err
+	}
+	list := []customerSummary{}
+	c, err := s.services.Accounts.CustomerOf(r.Context(), u)
+	switch {
+	case err == nil:
+		credits, err := s.services.Credits.Balance(r.Context(), customerOwner(c.ID))
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, s.summary(c, credits))
+	case !isNotFound(err):
+		return nil, err
+	}
+	return map[string]any{"customers": list}, nil
+}
+
+// customerDetails is all that a customer's owner sees of it.
+type customerDetails struct {
+	customerSummary
+	Packages []packageState `json:"packages"`
+	Tokens   []tokenState   `json:"tokens"` // those that are good now, the newest first
+	Days     []usage.Day    `json:"days"`   // of the last 30, those with uses
+	Uses     []useAnswer    `json:"uses"`
+}
+
+type tokenState struct {
+	Created time.Time `json:"created"`
+	Ends    time.Time `json:"ends,omitzero"`
+}
+
+const daysShown = 30
+
+// customer is one customer of the user who is logged in.
+func (s *Server) customer(_ http.ResponseWriter, r *http.Request) (any, error) {
+	u, err := s.user(r)
+	if err != nil {
+		return nil, err
+	}
+	ctx := r.Context()
+	c, err := s.services.Accounts.CustomerOf(ctx, u)
+	if err == nil && c.Slug != r.PathValue("slug") {
+		err = account.ErrNotFound
+	}
+	if err != nil {
+		return nil, customerFailure(err)
+	}
+	owner := customerOwner(c.ID)
+	state, err := s.credits(ctx, owner)
+	if err != nil {
+		return nil, err
+	}
+	tokens, err := s.services.Accounts.Tokens(ctx, c.ID)
+	if err != nil {
+		return nil, err
+	}
+	from, to := lastDays(s.now(), daysShown)
+	days, err := s.services.History.Days(ctx, owner, from, to)
+	if err != nil {
+		return nil, err
+	}
+	uses, err := s.services.History.History(ctx, owner, usesShown)
+	if err != nil {
+		return nil, err
+	}
+	details := customerDetails{
+		customerSummary: s.summary(c, state.Credits), Packages: state.Packages,
+		Tokens: []tokenState{}, Days: append([]usage.Day{}, days...), Uses: usesOf(uses),
+	}
+	for _, t := range tokens {
+		details.Tokens = append(details.Tokens, tokenState{t.Created, t.Ends})
+	}
+	return details, nil
+}
+
+// lastDays are the last days in UTC, today included: from is inclusive, to is not.
+func lastDays(now time.Time, days int) (from, to time.Time) {
+	year, month, day := now.UTC().Date()
+	to = time.Date(year, month, day+1, 0, 0, 0, 0, time.UTC)
+	return to.AddDate(0, 0, -days), to
+}
+
+// maxGraceHours is a week.
+const maxGraceHours = 168
+
+type rotation struct {
+	GraceHours int `json:"graceHours"`
+}
+
+// newToken is told once, and kept nowhere.
+type newToken struct {
+	Token      string    `json:"token"`
+	URL        string    `json:"url"`
+	OthersEnd  time.Time `json:"othersEnd"`
+	GraceHours int       `json:"graceHours"`
+}
+
+// rotateToken makes a token of a customer's. The earlier ones end after the grace period.
+func (s *Server) rotateToken(w http.ResponseWriter, r *http.Request) (any, error) {
+	var in rotation
+	if err := s.readJSON(w, r, &in); err != nil {
+		return nil, err
+	}
+	if in.GraceHours < 0 || in.GraceHours > maxGraceHours {
+		return nil, fail(badParameter, "graceHours must be from 0 to %d, not %d", maxGraceHours, in.GraceHours)
+	}
+	u, err := s.user(r)
+	if err != nil {
+		return nil, err
+	}
+	grace := time.Duration(in.GraceHours) * time.Hour
+	token, c, err := s.services.Accounts.Rotate(r.Context(), u, r.PathValue("slug"), grace)
+	if err != nil {
+		return nil, customerFailure(err)
+	}
+	return newToken{token, s.summary(c, 0).URL, s.now().Add(grace).UTC(), in.GraceHours}, nil
+}
+
+func customerFailure(err error) error {
+	if isNotFound(err) {
+		return failWith(err, notFound, "your account has no such API customer; one belongs to the account with the e-mail address that it was bought with")
+	}
+	return accountFailure(err)
+}

@@ -1,0 +1,845 @@
+package httpapi
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/png"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	wire "github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"unink"
+	"unink/internal/credit"
+	"unink/internal/limit"
+)
+
+// TestFrontPage uses what the front page can do besides sending one page after another.
+func TestFrontPage(t *testing.T) {
+	chromium := startChromium(t)
+	for name, test := range map[string]func(*testing.T, context.Context){
+		"options":      testOptions,
+		"pdf":          testPDF,
+		"odd pdfs":     testOddPDFs,
+		"guest's pdf":  testGuestPDF,
+		"together":     testTogether,
+		"formats":      testFormats,
+		"zoom":         testZoom,
+		"copy, print":  testCopyAndPrint,
+		"touch-up":     testTouchUp,
+		"reload":       testReload,
+		"cut upload":   testCutUpload,
+		"restart":      testRestart,
+		"two tabs":     testTwoTabs,
+		"shared":       testShared,
+		"accessible":   testAccessible,
+		"light weight": testLightWeight,
+		"who":          testWho,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, chromium) })
+	}
+}
+
+// pageOf is one page of a PDF made here.
+type pageOf struct {
+	width, height int // points
+	grey          int // of its paper in percent: what tells pages apart
+	turned        int // degrees, clockwise
+}
+
+// pdfOf writes a PDF by hand: a page is its paper, and a line of text.
+func pdfOf(pages ...pageOf) []byte {
+	var b bytes.Buffer
+	var at []int
+	object := func(format string, args ...any) {
+		at = append(at, b.Len())
+		fmt.Fprintf(&b, "%d 0 obj\n", len(at))
+		fmt.Fprintf(&b, format, args...)
+		b.WriteString("\nendobj\n")
+	}
+	b.WriteString("%PDF-1.7\n")
+	object("<< /Type /Catalog /Pages 2 0 R >>")
+	var kids []string
+	for i := range pages {
+		kids = append(kids, fmt.Sprintf("%d 0 R", 4+2*i))
+	}
+	object("<< /Type /Pages /Count %d /Kids [%s] >>", len(pages), strings.Join(kids, " "))
+	object("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>")
+	for i, p := range pages {
+		object("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 %d %d] /Rotate %d /Contents %d 0 R /Resources << /Font << /F 3 0 R >> >> >>",
+			p.width, p.height, p.turned, 5+2*i)
+		content := fmt.Sprintf("%.2f g 0 0 %d %d re f 0 g BT /F 24 Tf 20 20 Td (Page %d) Tj ET", float64(p.grey)/100, p.width, p.height, i+1)
+		object("<< /Length %d >>\nstream\n%s\nendstream", len(content), content)
+	}
+	xref := b.Len()
+	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(at)+1)
+	for _, offset := range at {
+		fmt.Fprintf(&b, "%010d 00000 n \n", offset)
+	}
+	fmt.Fprintf(&b, "trailer << /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n", len(at)+1, xref)
+	return b.Bytes()
+}
+
+// greyOf is the paper's grey of a page, in percent, and its size in pixels.
+func greyOf(t *testing.T, data []byte) (grey int, size image.Point) {
+	t.Helper()
+	img, _, err := image.Decode(bytes.NewReader(data))
+	if err != nil {
+		t.Error(err)
+		return 0, size
+	}
+	size = img.Bounds().Size()
+	r, _, _, _ := img.At(size.X/2, size.Y/3).RGBA()
+	return int(r>>8) * 100 / 255, size
+}
+
+// maskOf is a grey PNG, black or white.
+func maskOf(t *testing.T, size image.Point, white bool) []byte {
+	t.Helper()
+	img := image.NewGray(image.Rectangle{Max: size})
+	if white {
+		draw.Draw(img, image.Rect(0, 0, 4, 4), image.White, image.Point{}, draw.Src)
+	}
+	return encodePNG(t, img)
+}
+
+func encodePNG(t testing.TB, img image.Image) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := png.Encode(&b, img); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// pages in a PDF that the page has made: each one's size, and whether it is an original.
+type madePage struct {
+	width, height float64
+	original      bool
+	grey          int // of a picture
+}
+
+// readPDF lists the pages of a PDF with the reader that the page itself has.
+func (p *pageInBrowser) readPDF(data []byte) []madePage {
+	p.t.Helper()
+	text, err := json.Marshal(data)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.eval(`window.madePages = undefined, (async () => {
+		const base = JSON.parse(document.querySelector('#page-data').textContent).assets.pdfjs;
+		const reader = (await import(` + strconv.Quote(p.asset("pdf.min-")) + `));
+		reader.GlobalWorkerOptions.workerSrc = base + '/build/pdf.worker.min.mjs';
+		const document_ = await reader.getDocument({ data: Uint8Array.from(atob(` + string(text) + `), (c) => c.charCodeAt(0)), standardFontDataUrl: base + '/standard_fonts/' }).promise;
+		const pages = [];
+		for (let n = 1; n <= document_.numPages; n++) {
+			const page = await document_.getPage(n);
+			const viewport = page.getViewport({ scale: 0.2 });
+			const canvas = document.createElement('canvas');
+			canvas.width = viewport.width; canvas.height = viewport.height;
+			await page.render({ canvas, viewport }).promise;
+			const [grey] = canvas.getContext('2d').getImageData(canvas.width / 2, canvas.height / 3, 1, 1).data;
+			pages.push([viewport.width / 0.2, viewport.height / 0.2, (await page.getTextContent()).items.length, grey * 100 / 255]);
+		}
+		window.madePages = JSON.stringify(pages);
+	})().catch((error) => { window.madePages = String(error.stack); }), ''`)
+	p.until(`!!window.madePages`)
+	var rows [][4]float64
+	if err := json.Unmarshal([]byte(p.eval(`madePages`)), &rows); err != nil {
+		p.t.Fatalf("%v: %s", err, p.eval(`madePages`))
+	}
+	var pages []madePage
+	for _, r := range rows {
+		pages = append(pages, madePage{r[0], r[1], r[2] > 0, int(r[3] + 0.5)})
+	}
+	return pages
+}
+
+// asset is the path of a script that the page has asked for.
+func (p *pageInBrowser) asset(name string) string {
+	p.t.Helper()
+	for _, url := range p.asked() {
+		if i := strings.Index(url, "/assets/"+name); i >= 0 {
+			return url[i:]
+		}
+	}
+	p.t.Fatalf("the page has not asked for %s", name)
+	return ""
+}
+
+func near(a, b float64) bool { return a-b < 0.6 && b-a < 0.6 }
+
+// The switches reach the service, and stay as they are after a reload.
+func testOptions(t *testing.T, chromium context.Context) {
+	seen := make(chan unink.Options, 2)
+	s := start(t, &fakeCleaner{clean: func(_ context.Context, data []byte, o unink.Options) (*unink.Result, error) {
+		seen <- o
+		return echo(data, o)
+	}})
+	p := openFront(t, chromium, s.url)
+	p.pick(p.file("a.png", picture(t, 40, 30)))
+	p.until(`states() == 'done'`)
+	if got, want := <-seen, (unink.Options{Layers: true}); got != want {
+		t.Errorf("as it is: %+v", got)
+	}
+	p.pressed("#options summary")
+	for _, selector := range []string{"[value=black]", "[value=pencil]", "[name=keepOrientation]", "[name=keepDistortion]"} {
+		p.do(chromedp.Focus(chromedp.CSS("#options "+selector)), chromedp.KeyEvent(" "))
+	}
+	p.do(chromedp.Focus(chromedp.CSS("#options select")), chromedp.KeyEvent("P")) // PNG
+	p.do(chromedp.Navigate(s.url))
+	p.frontReady()
+	p.is(`states()`, "done")
+	p.pick(p.file("b.png", picture(t, 41, 30)))
+	p.until(`states() == 'done,done'`)
+	want := unink.Options{Layers: true, KeepOrientation: true, KeepDistortion: true, Format: unink.PNG, Remove: unink.Blue | unink.Red | unink.Green}
+	if got := <-seen; got != want {
+		t.Errorf("cleaned with %+v, want %+v", got, want)
+	}
+	p.pressed("#options summary")
+	for _, ink := range []string{"blue", "red", "green"} { // the last one stays
+		p.do(chromedp.Focus(chromedp.CSS("#options [value="+ink+"]")), chromedp.KeyEvent(" "))
+	}
+	p.is(`[...document.querySelectorAll('[name=ink]:checked')].map((ink) => ink.value).join() + document.querySelector('#status').textContent`, "greenChoose at least one ink.")
+}
+
+// A PDF of 30 pages by somebody who is logged in: limits are met and waited out, and it comes out as it went in.
+func testPDF(t *testing.T, chromium context.Context) {
+	const count = 30
+	s := withAccounts(t)
+	s.cfg.Windows = []limit.Window{{Name: "minute", Limit: 12, Every: 8 * time.Second}}
+	var mu sync.Mutex
+	var order []int
+	var limited atomic.Int32
+	s.cleaner = &fakeCleaner{clean: func(_ context.Context, data []byte, o unink.Options) (*unink.Result, error) {
+		grey, size := greyOf(t, data)
+		mu.Lock()
+		order = append(order, grey)
+		mu.Unlock()
+		if o.Format != unink.JPEG {
+			t.Errorf("a page of a PDF is asked for as %v", o.Format)
+		}
+		r := &unink.Result{Data: data, Format: unink.JPEG, Width: size.X, Height: size.Y}
+		r.Handwriting, r.Mask = maskOf(t, image.Pt(8, 8), false), maskOf(t, image.Pt(8, 8), len(order)%3 != 0)
+		return r, nil
+	}}
+	owner := s.userWith(count + 5)
+	p := openFront(t, chromium, serveTo(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.Handler().ServeHTTP(&statusWriter{w, func(status int) {
+			if status == http.StatusTooManyRequests {
+				limited.Add(1)
+			}
+		}}, r)
+	})))
+	p.logIn()
+	p.until(`document.querySelector('#who .credits').textContent == '35 credits' && document.querySelector('#who .guest').hidden`)
+	var pages []pageOf
+	for i := range count {
+		page := pageOf{width: 200 + 3*i, height: 300 - 2*i, grey: 95 - 2*i}
+		if i == 7 {
+			page.turned = 90
+		}
+		pages = append(pages, page)
+	}
+	p.pressed("#options summary")
+	p.do(chromedp.Focus(chromedp.CSS("[name=keepUnwritten]")), chromedp.KeyEvent(" "))
+	p.pick(p.file("exam.pdf", pdfOf(pages...)))
+	p.until(`states() == 'pausing' && /Page 13 of 30: Too many pages in a minute. Goes on in [1-8] s./.test(document.querySelector('.state').textContent)`)
+	p.untilLong(`states() == 'done'`)
+	p.is(`document.querySelector('.state').textContent`, "Done, 30 pages")
+	p.until(`document.querySelector('#who .credits').textContent == '5 credits'`)
+	s.left(owner, 5)
+	if n := limited.Load(); n < 1 || n > 4 {
+		t.Errorf("the limit was met %d times", n)
+	}
+	for i, grey := range order {
+		if grey < pages[i].grey-2 || grey > pages[i].grey+2 {
+			t.Errorf("page %d was sent with grey %d, not %d", i+1, grey, pages[i].grey)
+		}
+	}
+
+	p.until(`document.querySelector('#page-number').textContent == '1 / 30' && document.querySelector('#page-before').disabled`)
+	p.pressed("#page-after")
+	p.until(`document.querySelector('#page-number').textContent == '2 / 30' && document.querySelector('.after').naturalWidth == 564`) // 203 points at 200 dpi
+	name, made := p.download("li .download")
+	if name != "exam.clean.pdf" {
+		t.Errorf("downloaded %q", name)
+	}
+	got := p.readPDF(made)
+	if len(got) != count {
+		t.Fatalf("%d pages came out", len(got))
+	}
+	for i, page := range got {
+		width, height := float64(pages[i].width), float64(pages[i].height)
+		if pages[i].turned == 90 {
+			width, height = height, width
+		}
+		unwritten := (i+1)%3 == 0
+		if !near(page.width, width) || !near(page.height, height) || page.original != unwritten || page.grey < pages[i].grey-2 || page.grey > pages[i].grey+2 {
+			t.Errorf("page %d is %+v, of %+v, unwritten %v", i+1, page, pages[i], unwritten)
+		}
+	}
+}
+
+// What is wrong with a PDF is told apart.
+func testOddPDFs(t *testing.T, chromium context.Context) {
+	p := openFront(t, chromium, start(t, &fakeCleaner{}).url)
+	sound := pdfOf(pageOf{width: 200, height: 300, grey: 100})
+	locked := bytes.Replace(sound, []byte("trailer << "), []byte("trailer << /ID [<00112233445566778899aabbccddeeff> <00112233445566778899aabbccddeeff>] /Encrypt << /Filter /Standard /V 2 /R 3 /Length 128 /P -4 /O <"+strings.Repeat("ab", 32)+"> /U <"+strings.Repeat("cd", 32)+"> >> "), 1)
+	p.pick(p.file("locked.pdf", locked), p.file("broken.pdf", []byte("%PDF-1.7 and so on")), p.file("late.pdf", append([]byte("\n\n"), sound...)))
+	p.until(`states() == 'refused,refused,done'`)
+	for i, want := range []string{"password", "damaged"} {
+		if got := p.eval(fmt.Sprintf(`document.querySelectorAll('.state')[%d].textContent`, i)); !strings.Contains(got, want) {
+			t.Errorf("PDF %d: %q", i, got)
+		}
+	}
+}
+
+// A guest's pages of a PDF need no proof of work, and stop at their own allowance.
+func testGuestPDF(t *testing.T, chromium context.Context) {
+	s := withAccounts(t)
+	page := pageOf{width: 100, height: 100, grey: 90}
+	p := openFront(t, chromium, serveTo(t, s.Handler()))
+	p.pick(p.file("a.pdf", pdfOf(page, page, page)))
+	p.until(`!notice.hidden && document.querySelector('.state').textContent == 'Page 3 of 3: Waiting'`)
+	for _, url := range p.asked() {
+		if strings.Contains(url, "/api/bot-challenge") {
+			t.Error("a proof of work was asked for")
+		}
+	}
+	p.press("Cancel: a.pdf")
+	p.until(`states() == 'cancelled' && document.querySelector('.state').textContent.startsWith('2 of 3 pages done.')`)
+}
+
+// Everything as one ZIP, where no name comes twice, and as one PDF.
+func testTogether(t *testing.T, chromium context.Context) {
+	p := openFront(t, chromium, start(t, &fakeCleaner{}).url)
+	one, two := picture(t, 60, 80), picture(t, 90, 60)
+	p.pick(p.file("a.png", one), p.file("b.pdf", pdfOf(pageOf{width: 100, height: 200, grey: 90}, pageOf{width: 300, height: 200, grey: 80})))
+	p.until(`states() == 'done,done'`)
+	p.pick(p.file("a.png", two), p.file("broken.pdf", []byte("%PDF-1.7")))
+	p.until(`states() == 'done,done,done,refused'`)
+	name, data := p.download("#all-zip")
+	archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil || name != "unink.zip" {
+		t.Fatal(name, err)
+	}
+	content := map[string]int{}
+	for _, f := range archive.File {
+		content[f.Name] = int(f.UncompressedSize64)
+	}
+	if len(content) != 3 || content["a.clean.png"] != len(one) || content["a 2.clean.png"] != len(two) || content["b.clean.pdf"] == 0 {
+		t.Errorf("the ZIP has %v of %d and %d", content, len(one), len(two))
+	}
+	name, data = p.download("#all-pdf")
+	var sizes []string
+	for _, page := range p.readPDF(data) {
+		sizes = append(sizes, fmt.Sprintf("%.0f×%.0f", page.width, page.height))
+	}
+	if got := strings.Join(sizes, " "); name != "unink.pdf" || got != "595×794 100×200 300×200 595×397" {
+		t.Errorf("%s has pages of %s", name, got)
+	}
+	p.pressed("#all-remove")
+	p.until(`document.querySelector('#queue').hidden && document.activeElement.id == 'files'`)
+}
+
+// A result is saved as PNG, JPEG or PDF.
+func testFormats(t *testing.T, chromium context.Context) {
+	p := openFront(t, chromium, start(t, &fakeCleaner{}).url)
+	p.pick(p.file("a.png", picture(t, 60, 80)))
+	p.until(`states() == 'done'`)
+	for format, head := range map[string]string{"png": "\x89PNG", "jpeg": "\xff\xd8\xff", "pdf": "%PDF-"} {
+		p.eval(`(() => { const select = document.querySelector('[name=format]'); select.value = '` + format + `'; select.dispatchEvent(new Event('change', { bubbles: true })); })()`)
+		if name, data := p.download("#actions .download"); !strings.HasPrefix(string(data), head) || !strings.HasPrefix(name, "a.clean.") {
+			t.Errorf("as %s: %q, %.8q", format, name, data)
+		}
+	}
+}
+
+// Both pictures are zoomed and moved as one, by keys, buttons, wheel and fingers.
+func testZoom(t *testing.T, chromium context.Context) {
+	p := openFront(t, chromium, start(t, &fakeCleaner{}).url)
+	p.do(chromedp.EmulateViewport(1280, 900, chromedp.EmulateTouch))
+	p.pick(p.file("a.png", picture(t, 600, 400)))
+	p.until(`states() == 'done' && document.querySelector('.after').naturalWidth == 600 && document.querySelector('.before').naturalWidth == 600`)
+	p.eval(`window.seen = () => ['.after', '.before'].map((s) => { const r = document.querySelector(s).getBoundingClientRect(), f = document.querySelector('.compare').getBoundingClientRect(); return [r.x - f.x, r.y - f.y, r.width / (f.width - 2)].map((n) => Math.round(n * 10) / 10).join(); }); ''`)
+	same := func(what string) string {
+		t.Helper()
+		pair := strings.Fields(strings.ReplaceAll(p.eval(`seen().join(' ')`), ";", " "))
+		if len(pair) != 2 || pair[0] != pair[1] {
+			t.Errorf("%s: the pictures lie at %v", what, pair)
+		}
+		return pair[0]
+	}
+	start := same("at first")
+	p.pressed("#zoom-in")
+	p.pressed("#zoom-in")
+	if got := same("buttons"); got == start || !strings.HasSuffix(got, ",1.6") {
+		t.Errorf("zoomed in to %s", got)
+	}
+	p.is(`document.querySelector('#zoom-level').textContent`, "156 %")
+	before := same("before the keys")
+	p.do(chromedp.Focus(chromedp.CSS("#split")), chromedp.KeyEvent(kb.ArrowRight, chromedp.KeyModifiers(chromedp.ModifierShift)))
+	if got := same("moved by a key"); got == before {
+		t.Error("Shift and an arrow key have not moved the page")
+	}
+	p.is(`split.value`, "50")
+	p.do(chromedp.KeyEvent("0"))
+	if got := same("shown whole"); got != start {
+		t.Errorf("shown whole at %s, first at %s", got, start)
+	}
+	p.eval(`(() => { const f = document.querySelector('.compare'), r = f.getBoundingClientRect(); f.dispatchEvent(new WheelEvent('wheel', { deltaY: -100, ctrlKey: true, clientX: r.x + r.width / 2, clientY: r.y + r.height / 2, bubbles: true, cancelable: true })); })()`)
+	if got := same("wheel"); !strings.HasSuffix(got, ",2.7") {
+		t.Errorf("the wheel zoomed to %s", got)
+	}
+	p.is(`document.querySelector('.compare').dispatchEvent(new WheelEvent('wheel', { deltaY: 1e6, ctrlKey: true, cancelable: true }))`, "false")
+	same("back")
+	p.eval(`(() => { const f = document.querySelector('.compare'), r = f.getBoundingClientRect();
+		const touch = (type, id, x) => split.dispatchEvent(new PointerEvent(type, { pointerId: id, pointerType: 'touch', clientX: r.x + r.width / 2 + x, clientY: r.y + r.height / 2, bubbles: true }));
+		touch('pointerdown', 1, -20); touch('pointerdown', 2, 20); touch('pointermove', 2, 60); touch('pointermove', 1, -60); touch('pointerup', 1, -60); touch('pointerup', 2, 60); })()`)
+	if got := same("pinch"); !strings.HasSuffix(got, ",3") {
+		t.Errorf("two fingers zoomed to %s", got)
+	}
+}
+
+func testCopyAndPrint(t *testing.T, chromium context.Context) {
+	s := start(t, &fakeCleaner{})
+	p := openFront(t, chromium, s.url)
+	p.eval(`navigator.clipboard.write = async ([item]) => { window.copied = await (await item.getType('image/png')).arrayBuffer(); }, window.print = () => { window.printed = document.querySelectorAll('#sheets img').length; dispatchEvent(new Event('afterprint')); }, ''`)
+	data := picture(t, 60, 80)
+	p.pick(p.file("a.png", data))
+	p.until(`states() == 'done'`)
+	p.pressed("#copy")
+	p.until(fmt.Sprintf(`window.copied?.byteLength == %d && document.querySelector('#status').textContent == 'Copied.'`, len(data)))
+	p.pressed("#print")
+	p.until(`window.printed == 1 && document.querySelectorAll('#sheets img').length == 0`)
+	if _, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"}); err != nil {
+		t.Fatal(err)
+	}
+	p.is(`['header.site', '.work', '#result', 'footer.site'].filter((s) => document.querySelector(s).offsetHeight > 0).length`, "0")
+}
+
+// What is painted comes out in the download, exactly, and nothing else changes.
+func testTouchUp(t *testing.T, chromium context.Context) {
+	const width, height = 200, 120
+	paper, ink := color.NRGBA{240, 236, 230, 255}, color.NRGBA{20, 40, 160, 255}
+	result := image.NewNRGBA(image.Rect(0, 0, width, height))
+	draw.Draw(result, result.Rect, image.NewUniform(paper), image.Point{}, draw.Src)
+	draw.Draw(result, image.Rect(150, 50, 160, 60), image.Black, image.Point{}, draw.Src) // print that is left
+	handwriting := image.NewNRGBA(result.Rect)
+	draw.Draw(handwriting, image.Rect(92, 52, 108, 68), image.NewUniform(ink), image.Point{}, draw.Src)
+	s := start(t, &fakeCleaner{clean: func(context.Context, []byte, unink.Options) (*unink.Result, error) {
+		return &unink.Result{
+			Data: encodePNG(t, result), Format: unink.PNG, Width: width, Height: height,
+			Handwriting: encodePNG(t, handwriting), Mask: maskOf(t, image.Pt(width, height), true),
+		}, nil
+	}})
+	p := openFront(t, chromium, s.url)
+	p.pick(p.file("a.png", picture(t, width, height)))
+	p.until(`states() == 'done'`)
+	saved := func() *image.NRGBA {
+		t.Helper()
+		_, data := p.download("#actions .download")
+		img, err := png.Decode(bytes.NewReader(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := image.NewNRGBA(img.Bounds())
+		draw.Draw(got, got.Rect, img, image.Point{}, draw.Src)
+		return got
+	}
+	open := func() {
+		t.Helper()
+		p.pressed("#touch-up")
+		p.until(`!document.querySelector('#touch').hidden && document.activeElement.id == 'touch'`)
+	}
+	key := func(keys string, modifiers ...chromedp.Modifier) {
+		t.Helper()
+		p.do(chromedp.Focus(chromedp.CSS("#touch")))
+		for _, k := range keys {
+			p.do(chromedp.KeyEvent(string(k), chromedp.KeyModifiers(modifiers...)))
+		}
+	}
+	// compare says where a picture differs from the result, and checks the colours there.
+	compare := func(what string, got *image.NRGBA, colour func(x, y int) color.NRGBA, inside image.Rectangle) {
+		t.Helper()
+		changed := image.Rectangle{}
+		for y := range height {
+			for x := range width {
+				if c := got.NRGBAAt(x, y); !alike(c, result.NRGBAAt(x, y)) {
+					changed = changed.Union(image.Rect(x, y, x+1, y+1))
+					if want := colour(x, y); c != want && image.Pt(x, y).In(inside) {
+						t.Errorf("%s: %v at %d,%d, want %v", what, c, x, y, want)
+						return
+					}
+				}
+			}
+		}
+		if changed.Empty() || !changed.In(inside.Inset(-1)) {
+			t.Errorf("%s: changed %v, inside %v", what, changed, inside)
+		}
+	}
+
+	// A dab in the middle brings the handwriting back; the page is shown at its own size, so that the brush has 28 pixels.
+	open()
+	key(" ")
+	compare("brought back", saved(), func(int, int) color.NRGBA { return ink }, image.Rect(92, 52, 108, 68))
+	open()
+	key("z", chromedp.ModifierCtrl)
+	p.pressed("#touch-done")
+	if got := saved(); !bytes.Equal(got.Pix, result.Pix) {
+		t.Error("undone, the download differs from the result")
+	}
+	open()
+	p.is(`document.querySelector('#undo').disabled && document.querySelector('#redo').disabled`, "true")
+	key(" ")
+	p.pressed("#undo")
+	p.is(`document.querySelector('#undo').disabled && !document.querySelector('#redo').disabled`, "true")
+	p.pressed("#redo")
+	p.is(`!document.querySelector('#undo').disabled && document.querySelector('#redo').disabled`, "true")
+	key("z", chromedp.ModifierCtrl)
+
+	// The mouse erases the print that is left.
+	key("e")
+	p.is(`document.querySelector('#brush-erase').getAttribute('aria-pressed')`, "true")
+	p.eval(`(() => { const r = document.querySelector('#touch').getBoundingClientRect(), at = (type, x, y) => document.querySelector('#touch').dispatchEvent(new PointerEvent(type, { pointerId: 1, button: 0, clientX: r.x + x * r.width / 200, clientY: r.y + y * r.height / 120, bubbles: true }));
+		document.querySelector('#touch').setPointerCapture = () => {};
+		at('pointerdown', 145, 55); at('pointermove', 165, 55); at('pointerup', 165, 55); })()`)
+	got := saved()
+	compare("erased", got, func(int, int) color.NRGBA { return paper }, image.Rect(150, 50, 160, 60))
+	for y := 50; y < 60; y++ {
+		for x := 150; x < 160; x++ {
+			if got.NRGBAAt(x, y) != paper {
+				t.Fatalf("print is left at %d,%d: %v", x, y, got.NRGBAAt(x, y))
+			}
+		}
+	}
+	p.do(chromedp.Navigate(s.url))
+	p.frontReady()
+	p.until(`states() == 'done' && document.querySelector('.after').naturalWidth == 200`)
+	if again := saved(); !bytes.Equal(again.Pix, got.Pix) {
+		t.Error("after a reload the strokes are others")
+	}
+}
+
+// alike allows for what rounding does at the edge of a brush.
+func alike(a, b color.NRGBA) bool {
+	near := func(a, b uint8) bool { return a-b <= 1 || b-a <= 1 }
+	return near(a.R, b.R) && near(a.G, b.G) && near(a.B, b.B)
+}
+
+// After a reload the queue goes on: what is done is not sent again, what was under way is charged once.
+func testReload(t *testing.T, chromium context.Context) {
+	s := withAccounts(t)
+	s.cfg.Windows = []limit.Window{{Name: "minute", Limit: 100, Every: time.Minute}}
+	var sent atomic.Int32
+	hold := make(chan struct{})
+	s.cleaner = &fakeCleaner{clean: func(ctx context.Context, data []byte, o unink.Options) (*unink.Result, error) {
+		if sent.Add(1) == 2 {
+			select {
+			case <-hold:
+			case <-ctx.Done():
+				return nil, &unink.Error{Code: unink.ErrCanceled, Op: "clean", Message: "stopped", Err: ctx.Err()}
+			}
+		}
+		return echo(data, o)
+	}}
+	owner := s.userWith(10)
+	url := serveTo(t, s.Handler())
+	p := openFront(t, chromium, url)
+	p.logIn()
+	page := pageOf{width: 100, height: 100, grey: 90}
+	p.pick(p.file("a.pdf", pdfOf(page, page, page)), p.file("b.png", picture(t, 50, 50)))
+	p.until(`/Page 2 of 3: Cleaning/.test(document.querySelector('.state').textContent)`)
+	p.do(chromedp.Navigate(url))
+	p.frontReady()
+	p.until(`states() == 'done,done'`)
+	if n := sent.Load(); n != 5 { // the second page twice
+		t.Errorf("%d pages were sent", n)
+	}
+	s.left(owner, 6)
+	p.is(`document.querySelector('#result-title').textContent`, "a.pdf")
+	p.press("Remove: a.pdf")
+	p.eval(`indexedDB.open('unink').onsuccess = ({ target }) => { target.result.transaction('jobs').objectStore('jobs').count().onsuccess = ({ target }) => { window.stored = target.result; }; }, ''`)
+	p.until(`window.stored == 1`)
+	p.do(chromedp.Navigate(url))
+	p.frontReady()
+	p.is(`states() + document.querySelector('#result-title').textContent`, "doneb.png")
+}
+
+// The answer is lost after the page was charged: sent again, it is not charged again.
+func testCutUpload(t *testing.T, chromium context.Context) {
+	s := withAccounts(t)
+	owner := s.userWith(10)
+	var cut atomic.Int32
+	p := openFront(t, chromium, serveTo(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/api/process-image" || cut.Add(1) > 2 {
+			s.Handler().ServeHTTP(w, r)
+			return
+		}
+		if cut.Load() == 1 { // in the middle of the upload
+			_, _ = r.Body.Read(make([]byte, 100))
+		} else { // when all is done
+			s.Handler().ServeHTTP(discard{http.Header{}}, r)
+		}
+		panic(http.ErrAbortHandler)
+	})))
+	p.logIn()
+	p.pick(p.file("a.png", append(picture(t, 40, 30), make([]byte, 4<<20)...)))
+	for range 2 { // the browser itself sends again what is cut on a connection that it has used before
+		p.until(`states() == 'done' || states() == 'pausing'`)
+		if p.eval(`states()`) == "pausing" {
+			p.press("Try now: a.png")
+			p.until(`states() != 'pausing'`)
+		}
+	}
+	p.until(`states() == 'done'`)
+	s.left(owner, 9)
+	if n := cut.Load(); n != 3 {
+		t.Errorf("%d requests, one cut while it was sent, one when it was done, and a third", n)
+	}
+}
+
+// The server is gone for a while: the page opens from what is kept, waits, and goes on when it is back.
+func testRestart(t *testing.T, chromium context.Context) {
+	s := start(t, &fakeCleaner{})
+	var down atomic.Bool
+	url := serveTo(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if down.Load() {
+			panic(http.ErrAbortHandler)
+		}
+		s.Handler().ServeHTTP(w, r)
+	}))
+	p := openFront(t, chromium, url)
+	p.until(`!!navigator.serviceWorker.controller`)
+	down.Store(true)
+	p.pick(p.file("a.png", picture(t, 40, 30)))
+	p.until(`states() == 'pausing'`)
+	p.do(chromedp.Navigate(url)) // from what is kept
+	p.frontReady()
+	p.until(`states() == 'pausing'`)
+	down.Store(false)
+	p.press("Try now: a.png")
+	p.until(`states() == 'done'`)
+}
+
+// A second tab has a queue of its own; that of a closed one is taken over.
+func testTwoTabs(t *testing.T, chromium context.Context) {
+	url := start(t, &fakeCleaner{}).url
+	p := openFront(t, chromium, url)
+	p.pick(p.file("a.png", picture(t, 40, 30)))
+	p.until(`states() == 'done'`)
+	ctx, cancel := chromedp.NewContext(p.ctx)
+	defer cancel()
+	second := &pageInBrowser{t: t, ctx: ctx, dir: t.TempDir()}
+	second.do(chromedp.Navigate(url))
+	second.frontReady()
+	second.is(`states()`, "")
+	second.pick(second.file("b.png", picture(t, 40, 30)))
+	second.until(`states() == 'done'`)
+	p.do(chromedp.Navigate(url))
+	p.frontReady()
+	p.is(`states() + document.querySelector('#queue .name').textContent`, "donea.png")
+	p.eval(`sessionStorage.clear(), ''`)
+	p.do(chromedp.Navigate("about:blank"))
+	second.do(chromedp.Navigate("about:blank"))
+	p.do(chromedp.Navigate(url))
+	p.frontReady()
+	p.is(`states()`, "done")
+}
+
+// What another app shares is in the queue when the page opens.
+func testShared(t *testing.T, chromium context.Context) {
+	s := start(t, &fakeCleaner{})
+	p := openFront(t, chromium, s.url)
+	p.until(`!!navigator.serviceWorker.controller`)
+	data, err := json.Marshal(picture(t, 40, 30))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.eval(`(async () => {
+		const form = new FormData();
+		form.append('files', new File([Uint8Array.from(atob(` + string(data) + `), (c) => c.charCodeAt(0))], 'gallery é.png', { type: 'image/png' }));
+		window.answer = (await fetch('/share', { method: 'POST', body: form })).url;
+	})(), ''`)
+	p.until(`window.answer?.endsWith('/?shared')`)
+	p.do(chromedp.Navigate(s.url + "/?shared"))
+	p.frontReady()
+	p.until(`states() == 'done' && document.querySelector('#queue .name').textContent == 'gallery é.png' && location.search == ''`)
+}
+
+// Every state of the page, in both languages, light and dark, holds against axe-core.
+func testAccessible(t *testing.T, chromium context.Context) {
+	s := withAccounts(t)
+	s.cfg.Windows = []limit.Window{{Name: "minute", Limit: 2, Every: time.Minute}}
+	url := serveTo(t, s.Handler())
+	for _, look := range []struct {
+		language, scheme string
+		width            int64
+	}{{"en", "light", 1280}, {"zh-CN", "dark", 390}} {
+		p := openFront(t, chromium, url+"/?lang="+look.language)
+		p.look(look.width, 844, look.scheme)
+		p.is(`document.documentElement.lang`, look.language)
+		p.accessible()
+		p.pressed("#options summary")
+		p.pick(p.file("a.png", picture(t, 400, 300)), p.file("b.txt", []byte("no")), p.file("c.png", picture(t, 400, 300)), p.file("d.png", picture(t, 400, 300)))
+		p.until(`/^(done|failed|pausing),refused,(done|failed|pausing|waiting),(pausing|waiting)$/.test(states())`)
+		p.accessible()
+		if look.language == "en" { // the others of the day are used up
+			p.pressed("#touch-up")
+			p.until(`!document.querySelector('#touch').hidden`)
+			p.accessible()
+		}
+		p.is(`document.documentElement.scrollWidth <= innerWidth`, "true")
+	}
+}
+
+// What the first visit loads is small.
+func testLightWeight(t *testing.T, chromium context.Context) {
+	url := serveTo(t, withAccounts(t).Handler())
+	p := openPage(t, chromium, url+"/healthz")
+	var bytes atomic.Int64
+	if err := chromedp.Listen(p.ctx, func(event any) {
+		if e, ok := event.(*wire.EventLoadingFinished); ok {
+			bytes.Add(int64(e.EncodedDataLength))
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	p.do(chromedp.Navigate(url))
+	p.frontReady()
+	p.until(`!!navigator.serviceWorker.controller`)
+	if n := bytes.Load(); n < 10_000 || n > 150_000 {
+		t.Errorf("the first page takes %d bytes", n)
+	}
+	for _, url := range p.asked() {
+		if regexp.MustCompile(`pdf|client-zip|touch-`).MatchString(url) {
+			t.Errorf("it loads %s", url)
+		}
+	}
+}
+
+// A mistyped address shows a page to people, and an error to programs.
+func TestNothingHere(t *testing.T) {
+	s := start(t, &fakeCleaner{})
+	r := request(t, http.MethodGet, s.url+"/nothing", nil)
+	r.Header.Set("Accept", "text/html,*/*;q=0.8")
+	r.Header.Set("Accept-Language", "zh")
+	if a := s.do(r); a.status != http.StatusNotFound || !strings.Contains(string(a.body), "页面不存在") {
+		t.Errorf("to people: %d %.200s", a.status, a.body)
+	}
+	if a := s.get("/nothing"); a.status != http.StatusNotFound || !strings.Contains(string(a.body), "NOT_FOUND") {
+		t.Errorf("to programs: %d %.200s", a.status, a.body)
+	}
+}
+
+// The header says who is logged in.
+func testWho(t *testing.T, chromium context.Context) {
+	open := openFront(t, chromium, start(t, &fakeCleaner{}).url)
+	open.is(`document.querySelector('#who')`, "null")
+	s := withAccounts(t)
+	p := openFront(t, chromium, serveTo(t, s.Handler()))
+	p.is(`[...document.querySelectorAll('#who a:not([hidden])')].map((a) => a.pathname).join()`, "/log-in,/sign-up")
+	s.userWith(1)
+	p.logIn()
+	p.until(`[...document.querySelectorAll('#who a:not([hidden])')].map((a) => a.innerText).join() == 'Account 1 credit'`)
+}
+
+// frontReady waits for the front page after it was loaded.
+func (p *pageInBrowser) frontReady() {
+	p.t.Helper()
+	p.until(`document.body.classList.contains('ready')`)
+	p.eval(`window.states = () => [...document.querySelectorAll('#queue li')].map((row) => row.dataset.state).join(); ''`)
+}
+
+// untilLong waits for a condition that takes its time.
+func (p *pageInBrowser) untilLong(condition string) {
+	p.t.Helper()
+	_, err := chromedp.Run(p.ctx, chromedp.Poll[bool](condition, chromedp.WithPollingInterval(100*time.Millisecond), chromedp.WithPollingTimeout(50*time.Second)))
+	if err != nil {
+		p.t.Fatalf("%s: %v; the page says %s", condition, err, p.eval(`document.querySelector('main').innerText`))
+	}
+}
+
+// statusWriter tells the status of an answer.
+type statusWriter struct {
+	http.ResponseWriter
+	told func(int)
+}
+
+func (w *statusWriter) WriteHeader(status int) {
+	w.told(status)
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// discard takes an answer that nobody gets.
+type discard struct{ header http.Header }
+
+func (d discard) Header() http.Header            { return d.header }
+func (discard) Write(b []byte) (int, error)      { return len(b), nil }
+func (discard) WriteHeader(int)                  {}
+func (discard) SetReadDeadline(time.Time) error  { return nil }
+func (discard) SetWriteDeadline(time.Time) error { return nil }
+
+const pia = "pia@example.com"
+
+// userWith makes the account of [pia] with credits, and returns who owns them.
+func (s *accountServer) userWith(credits int) (owner string) {
+	s.t.Helper()
+	session := s.member(pia, "")
+	var me struct{ UserID string }
+	s.read(s.is(http.StatusOK, "GET", "/api/me", session, nil), &me)
+	owner = userOwner(me.UserID)
+	has, err := s.services.Credits.Balance(s.t.Context(), owner)
+	if err == nil {
+		_, _, err = s.services.Credits.Grant(s.t.Context(), credit.Grant{Owner: owner, Plan: "test", Credits: credits - has, Expires: time.Now().Add(time.Hour), Source: "test"})
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return owner
+}
+
+// left holds what an owner has left against what it should be; the last page is settled after its answer.
+func (s *accountServer) left(owner string, want int) {
+	s.t.Helper()
+	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		got, err := s.services.Credits.Balance(s.t.Context(), owner)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if got == want {
+			return
+		}
+		if time.Now().After(deadline) {
+			s.t.Errorf("%d credits are left, want %d", got, want)
+			return
+		}
+	}
+}
+
+// logIn logs [pia] in, and loads the page again.
+func (p *pageInBrowser) logIn() {
+	p.t.Helper()
+	p.eval(`window.answer = undefined, fetch('/api/log-in', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ email: '` + pia + `', password: '` + passwordOfAll + `' }) }).then(({ status }) => { window.answer = status; }), ''`)
+	p.until(`window.answer == 200`)
+	p.do(chromedp.Reload())
+	p.frontReady()
+}

@@ -1,0 +1,135 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"unink/internal/account"
+	"unink/internal/billing"
+	"unink/internal/usage"
+)
+
+const (
+	statisticsDays    = 30  // unless asked otherwise
+	maxStatisticsDays = 366 // at once
+	statisticsTime    = 10 * time.Second
+)
+
+// statistics are what an operator sees of the last days, in UTC, today included.
+type statistics struct {
+	From        string            `json:"from"` // the first day
+	To          string            `json:"to"`   // today
+	Uses        []outcomes        `json:"uses"`
+	Callers     []usage.Active    `json:"callers"`
+	Latency     []usage.Latency   `json:"latency"`
+	Revenue     []billing.Revenue `json:"revenue"`
+	Mail        mailState         `json:"mail"`
+	Queue       queueState        `json:"queue"`
+	Credits     creditState       `json:"credits"`
+	UsesDropped uint64            `json:"usesDropped"` // missing above, since this process started
+}
+
+// outcomes counts the uses of a day that came in and ended alike.
+type outcomes struct {
+	Day     string `json:"day"`
+	Entry   string `json:"entry"`
+	Outcome string `json:"outcome"`
+	Uses    int    `json:"uses"`
+	Charged int    `json:"charged"`
+}
+
+type mailState struct {
+	Waiting       int   `json:"waiting"`
+	Dead          int   `json:"dead"`
+	OldestSeconds int64 `json:"oldestSeconds"` // how long the oldest unsent mail has waited
+}
+
+// queueState is of the process that answers.
+type queueState struct {
+	Running int `json:"running"`
+	Waiting int `json:"waiting"`
+	Workers int `json:"workers"`
+	Places  int `json:"places"` // for pages that wait
+}
+
+type creditState struct {
+	Held     int `json:"held"`
+	Packages int `json:"packages"` // with credits that can be used
+}
+
+// operator is the operator who is logged in. To others there is nothing here.
+func (s *Server) operator(r *http.Request) (account.User, error) {
+	u, err := s.user(r)
+	if err == nil && u.Role != account.Operator {
+		err = fail(notFound, "there is nothing at this address; see /openapi.json")
+	}
+	return u, err
+}
+
+// statistics sums up the last days for an operator.
+func (s *Server) statistics(_ http.ResponseWriter, r *http.Request) (any, error) {
+	if _, err := s.operator(r); err != nil {
+		return nil, err
+	}
+	days, err := daysAsked(r)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), statisticsTime)
+	defer cancel()
+	from, to := lastDays(s.now(), days)
+	sum := statistics{
+		From: from.Format(time.DateOnly), To: to.AddDate(0, 0, -1).Format(time.DateOnly),
+		Queue:       queueState{s.work.Running(), s.work.Waiting(), s.cfg.Gate.Workers, s.cfg.Gate.Queue},
+		UsesDropped: s.services.Uses.Dropped(),
+	}
+	if err := s.sumUses(ctx, &sum, from, to); err != nil {
+		return nil, err
+	}
+	revenue, err := s.services.Revenue(ctx, from, to)
+	if err != nil {
+		return nil, err
+	}
+	sum.Revenue = append([]billing.Revenue{}, revenue...)
+	mails, err := s.services.Mail(ctx)
+	if err != nil {
+		return nil, err
+	}
+	sum.Mail = mailState{mails.Waiting, mails.Dead, int64(mails.OldestUnsent / time.Second)}
+	open, err := s.services.Credits.Outstanding(ctx)
+	sum.Credits = creditState{open.Held, open.Packages}
+	return sum, err
+}
+
+func (s *Server) sumUses(ctx context.Context, sum *statistics, from, to time.Time) error {
+	rows, err := s.services.History.Stats(ctx, from, to, []string{"day", "entry", "outcome"})
+	if err != nil {
+		return err
+	}
+	sum.Uses = make([]outcomes, len(rows))
+	for i, row := range rows {
+		sum.Uses[i] = outcomes{row.Values[0], row.Values[1], row.Values[2], row.Uses, row.Charged}
+	}
+	active, err := s.services.History.Active(ctx, from, to)
+	if err != nil {
+		return err
+	}
+	sum.Callers = append([]usage.Active{}, active...)
+	sum.Latency, err = s.services.History.Latencies(ctx, from, to)
+	return err
+}
+
+// daysAsked reads the query's days.
+func daysAsked(r *http.Request) (int, error) {
+	text := r.URL.Query().Get("days")
+	if text == "" {
+		return statisticsDays, nil
+	}
+	days, err := strconv.Atoi(text)
+	if err != nil || days < 1 || days > maxStatisticsDays {
+		return 0, fail(badParameter, "days must be from 1 to %d, not %.20q", maxStatisticsDays, text)
+	}
+	return days, nil
+}

@@ -1,0 +1,321 @@
+// Command bundle makes what the web pages load.
+//
+//	go run ./internal/webui/bundle
+//
+// It installs the npm packages of package-lock.json, bundles the TypeScript and the style sheet with
+// esbuild and writes all of it, compressed and named by its content, to internal/webui/dist, where
+// package webui embeds it. It does nothing when that folder is already right.
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/evanw/esbuild/pkg/api"
+)
+
+const (
+	root = "internal/webui"
+	dist = root + "/dist"
+)
+
+func main() {
+	if err := bundle(); err != nil {
+		fmt.Fprintln(os.Stderr, "bundle:", err)
+		os.Exit(1)
+	}
+}
+
+// manifest says what is in the folder; package webui reads it.
+type manifest struct {
+	Inputs string              `json:"inputs"` // hash of all that the folder was made of
+	Files  map[string]string   `json:"files"`  // by source name, such as "front.ts": the name in the folder
+	Loads  map[string][]string `json:"loads"`  // by page: the scripts that its own imports at once
+}
+
+func bundle() error {
+	if _, err := os.Stat(root); err != nil {
+		return errors.New("run this in the root of the source tree")
+	}
+	inputs, err := hashInputs()
+	if err != nil {
+		return err
+	}
+	if err := install(); err != nil {
+		return err
+	}
+	if text, err := os.ReadFile(dist + "/manifest.json"); err == nil {
+		var made manifest
+		if json.Unmarshal(text, &made) == nil && made.Inputs == inputs {
+			return nil
+		}
+	}
+	b := &builder{
+		manifest: manifest{Inputs: inputs, Files: map[string]string{}, Loads: map[string][]string{}},
+		files:    map[string][]byte{},
+	}
+	for _, step := range []func() error{b.icons, b.static, b.pdf, b.scripts, b.serviceWorker} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return b.write()
+}
+
+// hashInputs tells whether anything changed that the folder is made of.
+func hashInputs() (string, error) {
+	sum := sha256.New()
+	for _, name := range []string{"bundle", "src", "static", "locales", "style.css", "package-lock.json", "tsconfig.json"} {
+		err := filepath.WalkDir(filepath.Join(root, name), func(file string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				return err
+			}
+			text, err := os.ReadFile(file)
+			fmt.Fprintf(sum, "%s %d\n%s", filepath.ToSlash(file), len(text), text)
+			return err
+		})
+		if err != nil {
+			return "", err
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// install fetches the npm packages, unless they are those of the lock file already.
+func install() error {
+	lock, err := os.ReadFile(root + "/package-lock.json")
+	if err != nil {
+		return err
+	}
+	mark := root + "/node_modules/.installed" // a copy of the lock file that the folder was made from
+	if made, err := os.ReadFile(mark); err == nil && bytes.Equal(made, lock) {
+		return nil
+	}
+	npm := exec.Command("npm", "ci", "--ignore-scripts", "--omit=optional", "--no-audit", "--no-fund", "--loglevel=error")
+	npm.Dir, npm.Stdout, npm.Stderr = root, os.Stderr, os.Stderr
+	if err := npm.Run(); err != nil {
+		return fmt.Errorf("npm ci in %s: %w", root, err)
+	}
+	return os.WriteFile(mark, lock, 0o644)
+}
+
+// builder gathers the files of the folder.
+type builder struct {
+	manifest
+	files map[string][]byte // by name in the folder
+}
+
+// add keeps a file under a name that tells its content.
+func (b *builder) add(name string, content []byte) {
+	sum := sha256.Sum256(content)
+	ext := path.Ext(name)
+	hashed := strings.TrimSuffix(name, ext) + "-" + strings.ToUpper(hex.EncodeToString(sum[:4])) + ext
+	b.Files[name] = hashed
+	b.files[hashed] = content
+}
+
+// static keeps pictures as they are.
+func (b *builder) static() error {
+	entries, err := os.ReadDir(root + "/static")
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		content, err := os.ReadFile(filepath.Join(root, "static", entry.Name()))
+		if err != nil {
+			return err
+		}
+		b.add(entry.Name(), content)
+	}
+	return nil
+}
+
+// pdf keeps what pdf.js loads by itself: its worker, fonts that files leave out, and decoders. They lie
+// in a folder named by the version, under the names that pdf.js knows.
+func (b *builder) pdf() error {
+	const from = root + "/node_modules/pdfjs-dist"
+	var about struct{ Version string }
+	text, err := os.ReadFile(from + "/package.json")
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, &about); err != nil {
+		return err
+	}
+	folder := "pdfjs-" + about.Version
+	b.Files["pdfjs"] = folder
+	for _, pattern := range []string{"legacy/build/pdf.worker.min.mjs", "cmaps/*.bcmap", "standard_fonts/*.pfb", "wasm/*.wasm", "wasm/*.js", "iccs/*.icc"} {
+		found, err := filepath.Glob(filepath.Join(from, pattern))
+		if err != nil || len(found) == 0 {
+			return fmt.Errorf("pdfjs-dist has no %s (%v)", pattern, err)
+		}
+		for _, file := range found {
+			if strings.Contains(file, "quickjs") { // programs in PDFs are not run
+				continue
+			}
+			content, err := os.ReadFile(file)
+			if err != nil {
+				return err
+			}
+			b.files[path.Join(folder, filepath.Base(filepath.Dir(file)), filepath.Base(file))] = content
+		}
+	}
+	return nil
+}
+
+// scripts bundles an entry for each page, what they share, and the style sheet.
+func (b *builder) scripts() error {
+	entries, err := filepath.Glob(root + "/src/pages/*.ts")
+	if err != nil {
+		return err
+	}
+	options := esbuild(append(entries, root+"/src/site.ts", root+"/style.css"))
+	options.Splitting = true
+	options.EntryNames, options.ChunkNames = "[name]-[hash]", "[name]-[hash]"
+	outputs, err := b.run(options)
+	if err != nil {
+		return err
+	}
+	for name, output := range outputs {
+		if output.EntryPoint == "" || !strings.HasPrefix(output.EntryPoint, root) || strings.Contains(output.EntryPoint, "node_modules") {
+			continue
+		}
+		source := path.Base(output.EntryPoint)
+		b.Files[source] = name
+		if page, script := strings.CutSuffix(source, ".ts"); script {
+			b.Loads[page] = imports(outputs, name, nil)[1:]
+		}
+	}
+	return nil
+}
+
+// serviceWorker bundles the service worker, which knows what the front page is made of.
+func (b *builder) serviceWorker() error {
+	keep := append([]string{b.Files["front.ts"]}, b.Loads["front"]...)
+	for _, name := range []string{"style.css", "icon.svg", "before.webp", "after.webp"} {
+		keep = append(keep, b.Files[name])
+	}
+	slices.Sort(keep)
+	list, err := json.Marshal(keep)
+	if err != nil {
+		return err
+	}
+	options := esbuild([]string{root + "/src/worker/sw.ts"})
+	options.Define = map[string]string{"KEEP": string(list), "VERSION": fmt.Sprintf("%q", b.Inputs[:12])}
+	options.EntryNames = "[name]"
+	_, err = b.run(options)
+	return err
+}
+
+func esbuild(entries []string) api.BuildOptions {
+	return api.BuildOptions{
+		EntryPoints:       entries,
+		Outdir:            dist,
+		Bundle:            true,
+		Format:            api.FormatESModule,
+		Target:            api.ES2022,
+		Charset:           api.CharsetUTF8,
+		MinifyWhitespace:  true,
+		MinifyIdentifiers: true,
+		MinifySyntax:      true,
+		LegalComments:     api.LegalCommentsNone, // licences are in THIRD_PARTY.md
+		Metafile:          true,
+		LogLevel:          api.LogLevelWarning,
+		TsconfigRaw:       `{}`,
+	}
+}
+
+// output is one of esbuild's outputs, as its metafile has it.
+type output struct {
+	EntryPoint string
+	Imports    []struct{ Path, Kind string }
+}
+
+func (b *builder) run(options api.BuildOptions) (map[string]output, error) {
+	result := api.Build(options)
+	if len(result.Errors) > 0 {
+		return nil, errors.New("esbuild refuses the scripts")
+	}
+	for _, file := range result.OutputFiles {
+		b.files[filepath.Base(file.Path)] = file.Contents
+	}
+	var meta struct{ Outputs map[string]output }
+	if err := json.Unmarshal([]byte(result.Metafile), &meta); err != nil {
+		return nil, err
+	}
+	named := map[string]output{}
+	for file, o := range meta.Outputs {
+		named[path.Base(file)] = o
+	}
+	return named, nil
+}
+
+// imports lists a script and all that it imports at once.
+func imports(outputs map[string]output, name string, found []string) []string {
+	if slices.Contains(found, name) {
+		return found
+	}
+	found = append(found, name)
+	for _, i := range outputs[name].Imports {
+		if i.Kind == "import-statement" {
+			found = imports(outputs, path.Base(i.Path), found)
+		}
+	}
+	return found
+}
+
+// write puts all files into a new folder, which takes the old one's place.
+func (b *builder) write() error {
+	text, err := json.MarshalIndent(b.manifest, "", "  ")
+	if err != nil {
+		return err
+	}
+	fresh, old := dist+".new", dist+".old"
+	for _, folder := range []string{fresh, old} {
+		if err := os.RemoveAll(folder); err != nil {
+			return err
+		}
+	}
+	for name, content := range b.files {
+		target := filepath.Join(fresh, filepath.FromSlash(name)+".gz")
+		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(target, compress(content), 0o644); err != nil {
+			return err
+		}
+	}
+	if err := os.WriteFile(filepath.Join(fresh, "manifest.json"), text, 0o644); err != nil {
+		return err
+	}
+	if err := os.Rename(dist, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.Rename(fresh, dist); err != nil {
+		return err
+	}
+	return os.RemoveAll(old)
+}
+
+func compress(content []byte) []byte {
+	var b bytes.Buffer
+	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		panic(err) // never: the level is a constant
+	}
+	_, _ = w.Write(content) // a bytes.Buffer takes everything
+	_ = w.Close()
+	return b.Bytes()
+}

@@ -1,0 +1,54 @@
+// What the server tells the page's script: the language, its texts, where files are.
+import type english from '../locales/en.json';
+
+type Name = Extract<keyof typeof english, `${string}.js.${string}`>;
+
+/** Key of a text in locales/*.json that scripts show. */
+export type Key = Name;
+
+/** Key of a text that depends on a number: KEY.one and KEY.other are in locales/*.json. */
+export type CountKey = Name extends infer K ? (K extends `${infer Base}.other` ? Base : never) : never;
+
+interface PageData {
+  language: string;
+  accounts: boolean; // people log in here
+  assets: Record<string, string>;
+  text: Record<string, string>;
+  data?: unknown;
+}
+
+/** What the server put in the page. */
+export const page: PageData = JSON.parse(document.querySelector('#page-data')!.textContent!);
+
+type Values = Record<string, string | number>;
+
+/** A text in the page's language, with {names} replaced. */
+export const t = (key: Key, values: Values = {}): string =>
+  fill(page.text[key] ?? key, values);
+
+const plural = new Intl.PluralRules(page.language);
+
+/** A text for a number, which it shows as {n}. */
+export const count = (key: CountKey, n: number, values: Values = {}): string =>
+  fill(page.text[`${key}.${plural.select(n)}`] ?? page.text[`${key}.other`] ?? key, { n: number(n), ...values });
+
+const fill = (text: string, values: Values): string =>
+  text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
+
+const numbers = new Intl.NumberFormat(page.language);
+export const number = (n: number): string => numbers.format(n);
+
+/** The element that a selector must find. */
+export const find = <T extends HTMLElement = HTMLElement>(selector: string, within: ParentNode = document): T => {
+  const found = within.querySelector<T>(selector);
+  if (!found) throw new Error(`the page has no ${selector}`);
+  return found;
+};
+
+export const findAll = <T extends HTMLElement = HTMLElement>(selector: string, within: ParentNode = document): T[] =>
+  [...within.querySelectorAll<T>(selector)];
+
+/** Tells readers of the screen what has happened elsewhere on it. */
+export const announce = (message: string): void => {
+  find('#status').textContent = message;
+};

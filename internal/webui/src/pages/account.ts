@@ -1,0 +1,138 @@
+import { showWho } from '../site';
+import { call, Refusal } from '../api';
+import { handle, told, Wrong } from '../form';
+import { logInFirst } from '../next';
+import { announce, find, number, t } from '../page';
+import { date, fill, isNever, moment, piece } from '../parts';
+
+interface Package { plan: string; credits: number; remaining: number; expires: string; expired: boolean }
+interface Use { at: string; outcome: string; charged: number }
+interface Account { userId: string; email?: string; role?: string; account: { credits: number; packages: Package[] }; uses: Use[] }
+interface Session { id: string; agent?: string; created: string; seen: string; current: boolean }
+
+const usesAtFirst = 10;
+
+async function load(): Promise<void> {
+  const [me, { plans }] = await Promise.all([
+    call<Account>('GET', '/api/me'), call<{ plans: { id: string; name: string }[] }>('GET', '/api/catalogue'),
+  ]);
+  showWho(me);
+  find('#credits').textContent = number(me.account.credits);
+  find('#email').textContent = me.email ?? t('account.js.noEmail');
+  find<HTMLInputElement>('#whose').value = me.email ?? '';
+  find('#change').hidden = !me.email;
+  find('#operator').hidden = me.role !== 'operator';
+  const name = (id: string): string => {
+    if (id === 'welcome') return t('account.js.welcome');
+    if (id === 'grant') return t('account.js.granted');
+    return plans.find((plan) => plan.id === id)?.name ?? id;
+  };
+  fill(find('#packages'), me.account.packages.map((one) => [name(one.plan), one.remaining, one.credits, end(one)]));
+  const uses = (most: number) => fill(find('#uses'), me.uses.slice(0, most).map((use) => [moment(use.at), outcome(use.outcome), use.charged]));
+  uses(usesAtFirst);
+  find('#no-uses').hidden = me.uses.length > 0;
+  find('#uses').parentElement!.hidden = me.uses.length === 0;
+  const more = find('#more');
+  more.hidden = me.uses.length <= usesAtFirst;
+  more.onclick = () => {
+    uses(me.uses.length);
+    find('#uses').parentElement!.focus();
+    more.hidden = true;
+  };
+}
+
+function end(one: Package): string | Node {
+  if (one.expired) return piece('span', 'quiet', t('account.js.ended'));
+  return isNever(one.expires) ? t('account.js.never') : date(one.expires);
+}
+
+function outcome(name: string): string | Node {
+  switch (name) {
+    case 'ok': return t('account.js.cleaned');
+    case 'INSUFFICIENT_CREDITS': return t('account.js.noCredits');
+    case 'RATE_LIMIT_EXCEEDED': return t('account.js.tooMany');
+    case 'REQUEST_TIMEOUT': return t('account.js.tooSlow');
+    case 'FILE_TOO_LARGE': case 'IMAGE_TOO_LARGE': case 'INVALID_FILE_TYPE': case 'INVALID_IMAGE': case 'MISSING_IMAGE':
+      return t('account.js.badImage');
+  }
+  return t('account.js.failed');
+}
+
+async function loadSessions(): Promise<void> {
+  const { sessions } = await call<{ sessions: Session[] }>('GET', '/api/me/sessions');
+  find('#sessions').replaceChildren(...sessions.map((session) => {
+    const name = session.agent || t('account.js.unknown');
+    const row = piece('li', '', piece('div', '', piece('b', '', name), piece('p', 'quiet', t('account.js.seen', { created: date(session.created), seen: date(session.seen) }))));
+    if (session.current) row.append(piece('span', 'mark', t('account.js.current')));
+    else {
+      const button = piece('button', 'button small', t('account.js.end'));
+      button.ariaLabel = t('account.js.endOf', { name, created: date(session.created) });
+      button.onclick = guard(async () => {
+        await call('DELETE', `/api/me/sessions/${session.id}`);
+        await loadSessions();
+        announce(t('account.js.sessionEnded'));
+        find('#everywhere').focus();
+      });
+      row.append(button);
+    }
+    return row;
+  }));
+}
+
+/** Does something, and tells what refused it. */
+const guard = (what: () => Promise<void>) => async (): Promise<void> => {
+  const failed = find('#failed');
+  failed.textContent = '';
+  try {
+    await what();
+  } catch (error) {
+    if (error instanceof Refusal && error.status === 401) location.replace(logInFirst('/account'));
+    else failed.textContent = told(error);
+  }
+};
+
+const leave = (path: string) => guard(async () => {
+  await call('POST', path);
+  location.assign('/');
+});
+find('#log-out').onclick = leave('/api/log-out');
+find('#everywhere').onclick = leave('/api/log-out-everywhere');
+
+handle(find<HTMLFormElement>('#change-form'), async () => {
+  const [old, renewed] = [find<HTMLInputElement>('#old').value, find<HTMLInputElement>('#new').value];
+  try {
+    await call('POST', '/api/password', { old, new: renewed });
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'VERIFICATION_FAILED') throw new Wrong(t('account.js.wrong'), 'old');
+    if (error instanceof Refusal && error.code === 'INVALID_PARAMETER') throw new Wrong(t('account.js.password'), 'new');
+    throw error;
+  }
+  find('#change-form').hidden = true;
+  find('#changed').hidden = false;
+  find('#changed h3').focus();
+  showWho(null);
+});
+
+const sure = find<HTMLDialogElement>('#sure');
+find('#delete').onclick = () => sure.showModal();
+find('#gone').onclick = async () => {
+  try {
+    await call('DELETE', '/api/me');
+    location.assign('/');
+  } catch (error) {
+    find('#sure-failed').textContent = told(error);
+  }
+};
+
+guard(async () => { await Promise.all([load(), loadSessions()]); })();
+
+// What was just bought comes when the payment is confirmed, mostly within seconds.
+if (new URLSearchParams(location.search).has('bought')) {
+  find('#thanks').hidden = false;
+  history.replaceState(null, '', location.pathname);
+  let looks = 0;
+  const timer = setInterval(() => {
+    if (++looks === 10) clearInterval(timer);
+    guard(load)();
+  }, 3000);
+}

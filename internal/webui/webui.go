@@ -1,0 +1,305 @@
+// Package webui is the web pages: server-rendered HTML in the reader's language, and the scripts,
+// style and pictures that it loads.
+//
+// A page NAME is pages/NAME.html, its texts are the keys NAME.… of locales/*.json, its script is
+// src/pages/NAME.ts, if it has one. The bundle command makes dist/ of the scripts.
+package webui
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+	"io/fs"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+)
+
+//go:embed layout.html pages/*.html locales/*.json
+var sources embed.FS
+
+//go:embed all:dist
+var built embed.FS
+
+// policy lets a page load what is its own, show pictures that the browser holds, and nothing else.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; " +
+	"font-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// workerPolicy is the policy of a script that runs as a worker. It may compile WebAssembly, which is how
+// pdf.js decodes some pictures.
+const workerPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'"
+
+// Config says what the service has, which the pages show or leave out.
+type Config struct {
+	Accounts bool // people log in and have credits
+}
+
+// UI serves the pages.
+type UI struct {
+	cfg       Config
+	languages []*language
+	pages     map[string]*template.Template
+	manifest  manifest
+}
+
+// manifest is what the bundle command tells of dist/.
+type manifest struct {
+	Files map[string]string   // by source name, such as "front.ts": the name in dist/
+	Loads map[string][]string // by page: the scripts that its own imports at once
+}
+
+// New reads the embedded pages. An error is a mistake in them.
+func New(cfg Config) (*UI, error) {
+	u := &UI{cfg: cfg, pages: map[string]*template.Template{}}
+	text, err := built.ReadFile("dist/manifest.json")
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(text, &u.manifest); err != nil {
+		return nil, err
+	}
+	if u.languages, err = readLanguages(); err != nil {
+		return nil, err
+	}
+	layout, err := template.New("layout.html").Funcs(template.FuncMap{"asset": u.asset}).ParseFS(sources, "layout.html")
+	if err != nil {
+		return nil, err
+	}
+	files, err := fs.Glob(sources, "pages/*.html")
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		page, err := template.Must(layout.Clone()).ParseFS(sources, file)
+		if err != nil {
+			return nil, err
+		}
+		u.pages[strings.TrimSuffix(path.Base(file), ".html")] = page
+	}
+	return u, nil
+}
+
+// asset is the address of a file of dist/, by its source's name.
+func (u *UI) asset(name string) (string, error) {
+	file, known := u.manifest.Files[name]
+	if !known {
+		return "", fmt.Errorf("there is no asset %q", name)
+	}
+	return "/assets/" + file, nil
+}
+
+// view is what a template sees.
+type view struct {
+	*language
+	Languages []*language
+	Name      string // of the page
+	Path      string
+	Accounts  bool
+	Script    string   // its address
+	Preload   []string // addresses of what the script imports
+	Client    client
+	Data      any // of the page
+}
+
+// client is what a page's script is told.
+type client struct {
+	Language string            `json:"language"`
+	Accounts bool              `json:"accounts"`
+	Assets   map[string]string `json:"assets"`
+	Text     map[string]string `json:"text"`
+	Data     any               `json:"data,omitempty"`
+}
+
+// Page handles requests for a page. What data returns is .Data in its template; nil is for pages without. Where it has
+// a method ClientData, what that returns goes to the page's script.
+func (u *UI) Page(name string, data func(*http.Request) any) http.Handler {
+	return u.PageWithStatus(name, http.StatusOK, data)
+}
+
+// PageWithStatus is like [UI.Page] with another status, for pages that tell of a failure.
+func (u *UI) PageWithStatus(name string, status int, data func(*http.Request) any) http.Handler {
+	if u.pages[name] == nil {
+		panic("webui: there is no page " + name)
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if u.chooseLanguage(w, r) {
+			return
+		}
+		var d any
+		if data != nil {
+			d = data(r)
+		}
+		page, err := u.render(name, u.languageOf(r), r.URL.Path, d)
+		if err != nil {
+			panic(err) // a mistake in a template; tests render each in all languages
+		}
+		h := w.Header()
+		h.Set("Content-Type", "text/html; charset=utf-8")
+		h.Set("Content-Security-Policy", policy)
+		h.Set("Referrer-Policy", "same-origin")
+		h.Set("Cache-Control", "no-cache")
+		h.Add("Vary", "Accept-Language, Cookie, Accept-Encoding")
+		h.Set("Etag", tag(page))
+		if status != http.StatusOK {
+			w.WriteHeader(status)
+			_, _ = w.Write(page)
+			return
+		}
+		if acceptsGzip(r) {
+			h.Set("Content-Encoding", "gzip")
+			page = compress(page)
+		}
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(page))
+	})
+}
+
+func (u *UI) render(name string, l *language, at string, data any) ([]byte, error) {
+	v := view{
+		language: l, Languages: u.languages, Name: name, Path: at, Accounts: u.cfg.Accounts, Data: data,
+		Client: client{Language: l.Tag, Accounts: u.cfg.Accounts, Assets: map[string]string{}, Text: l.clientTexts(name)},
+	}
+	for _, asset := range []string{"pdfjs", "icon.svg", "before.webp", "after.webp"} {
+		v.Client.Assets[asset] = "/assets/" + u.manifest.Files[asset]
+	}
+	script := name
+	if u.manifest.Files[script+".ts"] == "" {
+		script = "site"
+	}
+	v.Script = "/assets/" + u.manifest.Files[script+".ts"]
+	for _, file := range u.manifest.Loads[script] {
+		v.Preload = append(v.Preload, "/assets/"+file)
+	}
+	if told, ok := data.(interface{ ClientData() any }); ok {
+		v.Client.Data = told.ClientData()
+	}
+	var page bytes.Buffer
+	err := u.pages[name].Execute(&page, v)
+	return page.Bytes(), err
+}
+
+// Mount adds to mux what the pages load: /assets/, the service worker and the web manifest.
+func (u *UI) Mount(mux *http.ServeMux) {
+	mux.Handle("GET /assets/", http.StripPrefix("/assets/", http.HandlerFunc(u.serveAsset)))
+	mux.HandleFunc("GET /sw.js", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Security-Policy", workerPolicy)
+		w.Header().Set("Cache-Control", "no-cache")
+		serveBuilt(w, r, "sw.js")
+	})
+	mux.HandleFunc("GET /manifest.webmanifest", u.serveManifest)
+}
+
+// serveAsset serves a file whose name tells its content, so that browsers may keep it for good.
+func (u *UI) serveAsset(w http.ResponseWriter, r *http.Request) {
+	if path.Ext(r.URL.Path) == ".mjs" {
+		w.Header().Set("Content-Security-Policy", workerPolicy)
+	}
+	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	serveBuilt(w, r, r.URL.Path)
+}
+
+// serveBuilt serves a file of dist/ as it is kept, compressed, to those who can read that.
+func serveBuilt(w http.ResponseWriter, r *http.Request, name string) {
+	h := w.Header()
+	content, err := built.ReadFile("dist/" + name + ".gz")
+	if err != nil {
+		h.Del("Cache-Control")
+		http.Error(w, "there is no such file; reload the page", http.StatusNotFound)
+		return
+	}
+	h.Set("Content-Type", contentType(name))
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Add("Vary", "Accept-Encoding")
+	h.Set("Etag", tag(content))
+	if acceptsGzip(r) {
+		h.Set("Content-Encoding", "gzip")
+	} else if content, err = expand(content); err != nil {
+		panic(err) // it was compressed when the program was built
+	}
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
+}
+
+func contentType(name string) string {
+	switch ext := path.Ext(name); ext {
+	case ".js", ".mjs":
+		return "text/javascript; charset=utf-8"
+	case ".webp":
+		return "image/webp"
+	case ".wasm":
+		return "application/wasm"
+	case ".bcmap", ".pfb", ".ttf", ".icc":
+		return "application/octet-stream"
+	default:
+		return mime.TypeByExtension(ext)
+	}
+}
+
+// serveManifest serves what a system needs to install the pages as an app.
+func (u *UI) serveManifest(w http.ResponseWriter, r *http.Request) {
+	l := u.languageOf(r)
+	icon := func(name, size, purpose string) map[string]string {
+		address, err := u.asset(name)
+		if err != nil {
+			panic(err)
+		}
+		return map[string]string{"src": address, "sizes": size, "type": contentType(name), "purpose": purpose}
+	}
+	text, err := json.Marshal(map[string]any{
+		"id": "/", "start_url": "/", "scope": "/", "display": "standalone", "lang": l.Tag,
+		"name": l.texts["site.app"], "short_name": "unink", "description": l.texts["front.description"],
+		"theme_color": "#f6f5f1", "background_color": "#f6f5f1",
+		"icons": []any{
+			icon("icon.svg", "any", "any"), icon("icon-192.png", "192x192", "any"),
+			icon("icon-512.png", "512x512", "any"), icon("icon-512.png", "512x512", "maskable"),
+		},
+		"share_target": map[string]any{
+			"action": "/share", "method": "POST", "enctype": "multipart/form-data",
+			"params": map[string]any{"files": []any{map[string]any{"name": "files", "accept": []string{"image/*", "application/pdf"}}}},
+		},
+	})
+	if err != nil {
+		panic(err) // never: it is made of texts
+	}
+	w.Header().Set("Content-Type", "application/manifest+json")
+	w.Header().Set("Cache-Control", "no-cache")
+	w.Header().Add("Vary", "Accept-Language, Cookie")
+	_, _ = w.Write(text)
+}
+
+func tag(content []byte) string {
+	sum := sha256.Sum256(content)
+	return `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
+}
+
+func acceptsGzip(r *http.Request) bool {
+	for part := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
+		coding, q, _ := strings.Cut(strings.TrimSpace(part), ";")
+		if coding == "gzip" && strings.ReplaceAll(q, " ", "") != "q=0" {
+			return true
+		}
+	}
+	return false
+}
+
+func compress(content []byte) []byte {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, _ = w.Write(content) // a bytes.Buffer takes everything
+	_ = w.Close()
+	return b.Bytes()
+}
+
+func expand(content []byte) ([]byte, error) {
+	r, err := gzip.NewReader(bytes.NewReader(content))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(r)
+}
