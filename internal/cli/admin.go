@@ -112,6 +112,7 @@ func (f adminFlags) withPlans(env *environment, plans catalogueFlags, c backendC
 type userCmd struct {
 	Add    userAddCmd    `cmd:"" help:"Make an account, its address taken for confirmed."`
 	List   userListCmd   `cmd:"" help:"List accounts."`
+	Role   userRoleCmd   `cmd:"" help:"Say whether an account may see the operator's page."`
 	Delete userDeleteCmd `cmd:"" help:"Delete an account and what is known of its user."`
 }
 
@@ -177,6 +178,25 @@ func (c *userListCmd) Run(env *environment) error {
 	return c.with(env, func(ctx context.Context, b *backend) (table, error) {
 		users, err := b.accounts.Users(ctx, c.Limit, c.After)
 		return usersTable(users), err
+	})
+}
+
+type userRoleCmd struct {
+	adminFlags
+	User string `arg:"" help:"Id or e-mail address."`
+	Role string `arg:"" enum:"operator,none" help:"operator or none."`
+}
+
+func (c *userRoleCmd) Run(env *environment) error {
+	return c.with(env, func(ctx context.Context, b *backend) (table, error) {
+		u, err := b.accounts.FindUser(ctx, c.User)
+		if err != nil {
+			return table{}, err
+		}
+		if u.Role = account.Operator; c.Role == "none" {
+			u.Role = ""
+		}
+		return usersTable([]account.User{u}), b.accounts.SetRole(ctx, u.ID, u.Role)
 	})
 }
 

@@ -202,6 +202,21 @@ func TestGrantOfAPlanCountsAsBought(t *testing.T) {
 	})
 }
 
+func TestOperatorsAreMadeAndUnmade(t *testing.T) {
+	eachSite(t, func(t *testing.T, s *site) {
+		s.must("user", "add", "you@example.com")
+		b := s.backend(backendConfig{})
+		for _, c := range []struct{ given, want string }{{"operator", account.Operator}, {"none", ""}} {
+			s.must("user", "role", "you@example.com", c.given)
+			if u, err := b.accounts.FindUser(t.Context(), "you@example.com"); err != nil || u.Role != c.want {
+				t.Errorf("after %s: %+v, %v", c.given, u, err)
+			}
+		}
+		s.refused(exitUsage, "must be one of", "user", "role", "you@example.com", "king")
+		s.refused(exitFailed, "not found", "user", "role", "nobody@example.com", "operator")
+	})
+}
+
 // Credits go to somebody who is there, and plans to those whom they are for.
 func TestGrantNeedsWhomItIsFor(t *testing.T) {
 	eachSite(t, func(t *testing.T, s *site) {

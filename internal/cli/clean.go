@@ -25,8 +25,8 @@ const maxFileBytes = 64 << 20
 const defaultJobs = 4
 
 type cleanCmd struct {
-	Inputs          []string `arg:"" name:"input" help:"Pictures, folders (with all folders in them), globs, or - for standard input."`
-	Out             string   `short:"o" placeholder:"PATH" help:"A file for one picture (.png, .jpg or .webp), otherwise a folder; - is standard output. Default: x.clean.jpg beside x.jpg, folder.clean beside folder."`
+	Inputs          []string `arg:"" name:"input" help:"Pictures, PDFs, folders (with all folders in them), globs, or - for standard input."`
+	Out             string   `short:"o" placeholder:"PATH" help:"A file for one picture (.png, .jpg or .webp) or PDF (.pdf), otherwise a folder; - is standard output. Default: x.clean.jpg beside x.jpg, folder.clean beside folder."`
 	Finish          string   `default:"scan" help:"scan: even white paper, crisp print. colour (or color): the picture as it was, only the handwriting gone."`
 	Remove          []string `placeholder:"INK,..." help:"Remove only these inks: black, blue, red, green, pencil. Default: all."`
 	Format          string   `placeholder:"FORMAT" help:"png, jpeg or webp. Default: PNG for grey line art and from PNG, WebP from WebP, otherwise JPEG."`
@@ -35,6 +35,9 @@ type cleanCmd struct {
 	KeepOrientation bool     `help:"Leave the page turned as it is. Default: it is turned upright by what is on it, when that is sure (scan finish)."`
 	KeepDistortion  bool     `help:"Leave skew and perspective as they are. Default: undone where text lines or the sheet's edges show them (scan finish)."`
 	Compare         bool     `help:"Also write NAME.compare.jpg: before and after side by side."`
+	Stages          bool     `help:"Also write NAME.1-orient.png and so on: each picture as the stages leave it (not of PDFs)."`
+	Pages           string   `placeholder:"LIST" help:"Only these pages of PDFs and TIFFs, such as 2-5 or 1,3,7-."`
+	KeepCleanPages  bool     `help:"Leave pages of a PDF as they are, text and vectors included, where nothing is removed or corrected."`
 	Jobs            int      `short:"j" placeholder:"N" help:"Pages cleaned at once. Default: the number of CPUs, at most 4."`
 	JSON            bool     `name:"json" help:"Report as JSON, one object a line."`
 	engineFlags
@@ -42,7 +45,9 @@ type cleanCmd struct {
 
 // Help is shown under the flags.
 func (*cleanCmd) Help() string {
-	return `The pages of a TIFF become a picture each: x-001.clean.png and so on.
+	return `A PDF becomes a PDF, of pictures of its pages at their own size; blank pages stay as they are. When
+a page fails, the others are tried, but the PDF is not written.
+The pages of a TIFF become a picture each: x-001.clean.png and so on.
 Inputs are never overwritten; earlier outputs are. Exit codes: 0 done, 1 failed, 2 wrong use,
 3 some inputs failed, 130 interrupted.`
 }
@@ -53,7 +58,8 @@ func (c *cleanCmd) Validate() error {
 		return errors.New("-j must not be negative")
 	}
 	_, err := c.options()
-	return err
+	_, wrongPages := parsePages(c.Pages)
+	return errors.Join(err, wrongPages)
 }
 
 func (c *cleanCmd) options() (o unink.Options, err error) {
@@ -76,12 +82,16 @@ func (c *cleanCmd) Run(env *environment) error {
 	if err != nil {
 		return err
 	}
-	jobs := max(1, min(len(p.pages), c.jobs()))
-	engine, err := env.open(c.config(jobs, unink.Limits{MaxBytes: maxFileBytes}))
+	jobs := max(1, min(p.count(), c.jobs()))
+	cfg := c.config(jobs, unink.Limits{MaxBytes: maxFileBytes})
+	if c.Stages {
+		cfg.Show = showStage
+	}
+	engine, err := env.open(cfg)
 	if err != nil {
 		return err
 	}
-	b := batch{env: env, engine: engine, options: o, jobs: jobs, report: c.report(env, p)}
+	b := batch{env: env, engine: engine, options: o, keepClean: c.KeepCleanPages, jobs: jobs, report: c.report(env, p)}
 	return errors.Join(b.run(p), engine.Close())
 }
 
@@ -94,19 +104,32 @@ func (c *cleanCmd) jobs() int {
 
 // batch cleans planned pages.
 type batch struct {
-	env     *environment
-	engine  engine
-	options unink.Options
-	jobs    int
-	report  report
+	env       *environment
+	engine    engine
+	options   unink.Options
+	keepClean bool // pages of PDFs
+	jobs      int
+	report    report
 }
 
-// outcome is what became of one input.
+// outcome is what became of one input, or of one page of a PDF.
 type outcome struct {
 	input  string
-	output string // empty for standard output
+	output string // empty for standard output; of a page, the PDF's
+	part   bool   // it is a page of a PDF, which has an outcome of its own
+	kept   bool   // that page stays as it was
 	result *unink.Result
 	err    error
+}
+
+// documentOutcome is what became of a PDF.
+type documentOutcome struct {
+	input  string
+	output string // empty for standard output
+	pages  int
+	kept   int // of them, as they were
+	err    error
+	told   bool // the error is that of pages, which were told
 }
 
 // summary counts outcomes.
@@ -137,21 +160,44 @@ func (b *batch) run(p *plan) error {
 		}
 		b.report.page(o)
 	}
+	tellDocument := func(o documentOutcome) {
+		mu.Lock()
+		defer mu.Unlock()
+		if o.err != nil && !o.told {
+			sum.Failed++
+		}
+		b.report.document(o)
+	}
 	for _, o := range p.missing {
 		tell(o)
 	}
 	var group errgroup.Group
 	group.SetLimit(b.jobs)
-	for _, pg := range p.pages {
+	begin := func(work func() outcome, after func()) {
 		group.Go(func() error {
 			if b.env.ctx.Err() != nil {
 				return nil
 			}
-			if o := b.page(pg); b.env.ctx.Err() == nil || o.err == nil {
+			if o := work(); b.env.ctx.Err() == nil || o.err == nil {
 				tell(o)
 			}
+			after()
 			return nil
 		})
+	}
+	for _, pg := range p.pages {
+		if pg.document == nil {
+			begin(func() outcome { return b.page(pg) }, func() {})
+			continue
+		}
+		defer pg.document.close()
+		for i := range pg.document.numbers {
+			begin(func() outcome { return b.part(pg, i) }, func() {
+				if pg.document.left.Add(-1) == 0 && b.env.ctx.Err() == nil {
+					tellDocument(b.finish(pg))
+				}
+			})
+		}
 	}
 	_ = group.Wait() // no page returns an error: each is an outcome
 	sum.Interrupted = b.env.ctx.Err() != nil
@@ -182,7 +228,11 @@ func (b *batch) page(pg page) outcome {
 	}
 	options := b.options
 	options.Format = pg.format
-	if o.result, o.err = b.engine.Clean(b.env.ctx, data, options); o.err != nil {
+	ctx, stages := pg.watched(b.env.ctx)
+	if o.result, o.err = b.engine.Clean(ctx, data, options); o.err == nil {
+		o.err = stages.err
+	}
+	if o.err != nil {
 		return o
 	}
 	if pg.toStdout() {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"image"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -20,6 +21,9 @@ type cleaning func(ctx context.Context, image []byte) (*unink.Result, error)
 
 func (f cleaning) Clean(ctx context.Context, image []byte, _ unink.Options) (*unink.Result, error) {
 	return f(ctx, image)
+}
+func (cleaning) CleanImage(context.Context, image.Image, unink.Options) (*unink.Page, error) {
+	return nil, errors.New("no page of a PDF was expected")
 }
 func (cleaning) Probe(context.Context) error { return nil }
 func (cleaning) Describe() unink.Description { return unink.Description{} }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"image"
 	"io"
 	"os"
 	"os/signal"
@@ -31,6 +32,7 @@ const (
 type commands struct {
 	Clean   cleanCmd   `cmd:"" help:"Remove the handwriting from pictures of pages."`
 	Serve   serveCmd   `cmd:"" help:"Serve the same over HTTP."`
+	Worker  workerCmd  `cmd:"" help:"Clean pages for services with --fleet, on this machine."`
 	Admin   adminCmd   `cmd:"" help:"Operate the service: users, customers, credits, mails, statistics, backup."`
 	Config  configCmd  `cmd:"" help:"Print the settings that serve would have, and where each comes from."`
 	Doctor  doctorCmd  `cmd:"" help:"Say what works here: library, model, device, memory."`
@@ -56,6 +58,7 @@ func (f engineFlags) config(pages int, limits unink.Limits) unink.Config {
 // engine removes handwriting; [*unink.Cleaner] is one.
 type engine interface {
 	httpapi.Cleaner
+	CleanImage(ctx context.Context, m image.Image, o unink.Options) (*unink.Page, error)
 	Describe() unink.Description
 	Close() error
 }

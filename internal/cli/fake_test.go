@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"image"
 	"time"
 
 	"unink"
@@ -30,7 +31,7 @@ func (d drawing) Clean(_ context.Context, data []byte, o unink.Options) (*unink.
 		return nil, err
 	}
 	format := imagefile.Choose(imagefile.Format(o.Format), p.Format, p.Pixels)
-	res := &unink.Result{Format: unink.Format(format), Width: p.Width, Height: p.Height, Removed: 0.25}
+	res := &unink.Result{Format: unink.Format(format), Width: p.Width, Height: p.Height, Report: unink.Report{Removed: 0.25}}
 	res.Timings.Total = time.Millisecond
 	if o.Layers {
 		if res.Mask, err = imagefile.EncodePNG(p.Pixels); err != nil {
@@ -40,6 +41,24 @@ func (d drawing) Clean(_ context.Context, data []byte, o unink.Options) (*unink.
 	}
 	res.Data, err = imagefile.Encode(p.Pixels, format, p.Meta)
 	return res, err
+}
+
+// CleanImage finds nothing on a page without ink, and little on others.
+func (drawing) CleanImage(_ context.Context, m image.Image, _ unink.Options) (*unink.Page, error) {
+	p := &unink.Page{Image: imagefile.Opaque(m)}
+	for i := 0; i < len(p.Image.Pix); i += 4 {
+		switch r, g, b := p.Image.Pix[i], p.Image.Pix[i+1], p.Image.Pix[i+2]; {
+		case b > 150 && r < 100 && g < 100: // blue is handwriting
+			p.Removed = 0.25
+			return p, nil
+		case r < 100:
+			p.Timings.Total = time.Millisecond // print
+		}
+	}
+	if p.Timings.Total == 0 {
+		return nil, &unink.Error{Code: unink.ErrNoContent, Op: "clean", Message: "blank"}
+	}
+	return p, nil
 }
 
 func (drawing) Probe(context.Context) error { return nil }

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +15,7 @@ import (
 
 	"unink"
 	"unink/internal/imagefile"
+	"unink/internal/pdf"
 )
 
 // stdStream stands for standard input and output.
@@ -22,13 +25,14 @@ const stdStream = "-"
 // two pages are written to one file.
 type plan struct {
 	pages   []page
+	stdout  bool      // they, or it, go to standard output
 	skipped []skipped // files of folders that are no pictures
 	missing []outcome // inputs that cannot be read
 }
 
 type skipped struct{ path, reason string }
 
-// page is one picture and the names it may be written to.
+// page is one picture, or one PDF, and the names it may be written to.
 type page struct {
 	input  string
 	number int                     // of the file's pages, from 1; 0 when it has only one
@@ -36,10 +40,27 @@ type page struct {
 	names  map[unink.Format]string // by the result's format; empty for standard output
 	stem   string                  // of the files beside the output
 	extras extras
+
+	document *document // of a PDF, whose name is that of format pdfName
+}
+
+// pdfName stands for the one format that a cleaned PDF has.
+const pdfName = unink.Auto
+
+// count is the number of pages to clean.
+func (p *plan) count() (n int) {
+	for _, pg := range p.pages {
+		if pg.document != nil {
+			n += len(pg.document.numbers)
+		} else {
+			n++
+		}
+	}
+	return n
 }
 
 // extras are the files wanted beside an output.
-type extras struct{ mask, ink, compare bool }
+type extras struct{ mask, ink, compare, stages bool }
 
 func (pg page) toStdout() bool { return len(pg.names) == 0 }
 
@@ -59,6 +80,11 @@ func (pg page) outputs() []string {
 	if pg.extras.compare {
 		files = append(files, pg.compareName())
 	}
+	if pg.extras.stages {
+		for _, stage := range stageNames {
+			files = append(files, pg.stageName(stage))
+		}
+	}
 	slices.Sort(files)
 	return slices.Compact(files)
 }
@@ -68,6 +94,7 @@ type source struct {
 	path   string
 	root   string // the folder it was found in, empty for one that was named
 	format unink.Format
+	pdf    bool
 	page   int // from 1; 0 when the file has only one
 }
 
@@ -94,7 +121,16 @@ func (c *cleanCmd) plan(env *environment, format unink.Format) (*plan, error) {
 		}
 		sources = append(sources, found...)
 	}
-	sources = leaf(distinct(sources))
+	pages, err := parsePages(c.Pages)
+	if err != nil {
+		return nil, err
+	}
+	sources = p.leaf(distinct(sources), pages)
+	if slices.ContainsFunc(sources, func(s source) bool { return s.pdf }) {
+		if err := c.checkPDF(); err != nil {
+			return nil, err
+		}
+	}
 	place, format, err := c.place(env, sources, format)
 	if err != nil {
 		return nil, err
@@ -102,10 +138,43 @@ func (c *cleanCmd) plan(env *environment, format unink.Format) (*plan, error) {
 	for _, s := range sources {
 		pg := place(s)
 		pg.input, pg.number, pg.format = s.path, s.page, format
-		pg.extras = extras{mask: c.Mask || c.Layers, ink: c.Layers, compare: c.Compare}
+		pg.extras = extras{mask: c.Mask || c.Layers, ink: c.Layers, compare: c.Compare, stages: c.Stages}
 		p.pages = append(p.pages, pg)
 	}
-	return p, p.check()
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	p.stdout = slices.ContainsFunc(p.pages, page.toStdout)
+	p.openDocuments(env.ctx, sources, pages)
+	return p, nil
+}
+
+// checkPDF checks that what is asked for can be done to a PDF.
+func (c *cleanCmd) checkPDF() error {
+	switch {
+	case c.Mask || c.Layers || c.Compare:
+		return wrongUse("--mask, --layers and --compare are for pictures, and there is a PDF among the inputs")
+	case strings.EqualFold(c.Format, "webp"):
+		return wrongUse("a PDF cannot hold WebP; use --format png or jpeg")
+	}
+	return nil
+}
+
+// openDocuments looks into the PDFs. What cannot be read is missing from the plan. A page's
+// source has its place.
+func (p *plan) openDocuments(ctx context.Context, sources []source, pages pageRanges) {
+	var readable []page
+	for i, pg := range p.pages {
+		if sources[i].pdf {
+			var err error
+			if pg.document, err = openDocument(ctx, pg.input, nil, pages); err != nil {
+				p.missing = append(p.missing, outcome{input: pg.input, err: err})
+				continue
+			}
+		}
+		readable = append(readable, pg)
+	}
+	p.pages = readable
 }
 
 // planStream is the plan for standard input, which goes to standard output or to a file.
@@ -116,15 +185,40 @@ func (c *cleanCmd) planStream(env *environment, format unink.Format) (*plan, err
 	case terminal(env.stdin):
 		return nil, wrongUse("standard input is a terminal; send a picture, as in: unink clean - < page.jpg > clean.jpg")
 	}
-	stream := []source{{path: stdStream}}
+	pages, err := parsePages(c.Pages)
+	if err != nil {
+		return nil, err
+	}
+	in := bufio.NewReaderSize(env.stdin, pdf.HeadBytes)
+	env.stdin = in
+	head, _ := in.Peek(pdf.HeadBytes) // an error comes again when it is read
+	_, isPDF, _ := kind(head)
+	stream := []source{{path: stdStream, pdf: isPDF}}
+	if isPDF {
+		if err := c.checkPDF(); err != nil {
+			return nil, err
+		}
+	}
 	place, format, err := c.place(env, stream, format)
 	if err != nil {
 		return nil, err
 	}
 	pg := place(stream[0])
 	pg.input, pg.format = stdStream, format
-	pg.extras = extras{mask: c.Mask || c.Layers, ink: c.Layers, compare: c.Compare}
-	return &plan{pages: []page{pg}}, nil
+	pg.extras = extras{mask: c.Mask || c.Layers, ink: c.Layers, compare: c.Compare, stages: c.Stages}
+	p := &plan{stdout: pg.toStdout()}
+	if isPDF {
+		data, err := readAll(in)
+		if err == nil {
+			pg.document, err = openDocument(env.ctx, stdStream, data, pages)
+		}
+		if err != nil {
+			p.missing = append(p.missing, outcome{input: stdStream, err: err})
+			return p, nil
+		}
+	}
+	p.pages = append(p.pages, pg)
+	return p, nil
 }
 
 // find is what an argument stands for: a file, the pictures of a folder, or the files of a glob.
@@ -134,8 +228,8 @@ func (p *plan) find(input, out string) ([]source, error) {
 	case err == nil && info.IsDir():
 		return p.walk(input, out)
 	case err == nil:
-		format, _ := sniff(input)
-		return []source{{path: input, format: format}}, nil
+		format, isPDF, _ := sniff(input)
+		return []source{{path: input, format: format, pdf: isPDF}}, nil
 	}
 	matches, globErr := filepath.Glob(input)
 	if !hidden(input) { // as in a shell, * finds no hidden file
@@ -171,12 +265,12 @@ func (p *plan) walk(root, out string) ([]source, error) {
 		case d.IsDir() || hidden:
 			return nil
 		}
-		format, err := sniff(path)
+		format, isPDF, err := sniff(path)
 		if err != nil {
 			p.skipped = append(p.skipped, skipped{path, err.Error()})
 			return nil
 		}
-		found = append(found, source{path: path, root: root, format: format})
+		found = append(found, source{path: path, root: root, format: format, pdf: isPDF})
 		return nil
 	})
 	return found, err
@@ -185,22 +279,30 @@ func (p *plan) walk(root, out string) ([]source, error) {
 func hidden(path string) bool { return strings.HasPrefix(filepath.Base(path), ".") }
 
 // sniff tells a file's format by its first bytes.
-func sniff(path string) (unink.Format, error) {
+func sniff(path string) (format unink.Format, isPDF bool, err error) {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return unink.Auto, errors.New("not a regular file")
+		return unink.Auto, false, errors.New("not a regular file")
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return unink.Auto, plain(err)
+		return unink.Auto, false, plain(err)
 	}
 	defer func() { _ = f.Close() }()
-	head := make([]byte, 64)
+	head := make([]byte, pdf.HeadBytes)
 	n, err := io.ReadFull(f, head)
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
-		return unink.Auto, plain(err)
+		return unink.Auto, false, plain(err)
 	}
-	format, err := imagefile.Sniff(head[:n])
-	return unink.Format(format), err
+	return kind(head[:n])
+}
+
+// kind tells what a file is that begins like this.
+func kind(head []byte) (format unink.Format, isPDF bool, err error) {
+	f, err := imagefile.Sniff(head)
+	if err != nil && pdf.Is(head) {
+		return unink.Auto, true, nil
+	}
+	return unink.Format(f), false, err
 }
 
 // distinct drops the sources that were found before under another name.
@@ -214,8 +316,8 @@ func distinct(sources []source) []source {
 	})
 }
 
-// leaf takes TIFF files of several pages apart into their pages.
-func leaf(sources []source) []source {
+// leaf takes TIFF files of several pages apart into the pages that were asked for.
+func (p *plan) leaf(sources []source, asked pageRanges) []source {
 	var leaves []source
 	for _, s := range sources {
 		pages := 1
@@ -228,8 +330,11 @@ func leaf(sources []source) []source {
 			leaves = append(leaves, s)
 			continue
 		}
-		for i := range pages {
-			s.page = i + 1
+		numbers := asked.of(pages)
+		if numbers == nil {
+			p.missing = append(p.missing, outcome{input: s.path, err: noSuchPage(pages)})
+		}
+		for _, s.page = range numbers {
 			leaves = append(leaves, s)
 		}
 	}
@@ -251,12 +356,15 @@ func (c *cleanCmd) place(env *environment, sources []source, format unink.Format
 		}
 		return into(c.Out, format), format, nil
 	}
-	asked, err := endingFormat(c.Out)
+	wantPDF := len(sources) == 1 && sources[0].pdf
+	asked, err := endingFormat(c.Out, wantPDF)
 	switch {
 	case err != nil:
 		return nil, format, err
 	case !single:
 		return nil, format, wrongUse("-o %s is a file, which takes one picture; end a folder's name with %c", c.Out, filepath.Separator)
+	case wantPDF:
+		return func(source) page { return page{names: map[unink.Format]string{pdfName: c.Out}} }, format, nil
 	case format != unink.Auto && format != asked:
 		return nil, format, wrongUse("--format %s contradicts -o %s", format, c.Out)
 	}
@@ -270,8 +378,8 @@ func (c *cleanCmd) checkStdout(env *environment, single bool) error {
 	switch {
 	case !single:
 		return wrongUse("standard output takes one picture; use -o FOLDER")
-	case c.Mask || c.Layers || c.Compare:
-		return wrongUse("--mask, --layers and --compare write files beside the output; use -o FILE")
+	case c.Mask || c.Layers || c.Compare || c.Stages:
+		return wrongUse("--mask, --layers, --compare and --stages write files beside the output; use -o FILE")
 	case terminal(env.stdout):
 		return wrongUse("a picture would garble the terminal; use -o FILE, or send the output on: > clean.jpg")
 	}
@@ -284,8 +392,19 @@ func isFolder(out string) bool {
 	return err == nil && info.IsDir() || os.IsPathSeparator(out[len(out)-1]) || filepath.Ext(out) == ""
 }
 
-func endingFormat(out string) (unink.Format, error) {
+// pdfEnding is that of PDFs' names.
+const pdfEnding = ".pdf"
+
+func endingFormat(out string, wantPDF bool) (unink.Format, error) {
 	ending := filepath.Ext(out)
+	switch isPDF := strings.EqualFold(ending, pdfEnding); {
+	case isPDF && wantPDF:
+		return pdfName, nil
+	case isPDF:
+		return 0, wrongUse("-o %s: only a PDF becomes a PDF", out)
+	case wantPDF:
+		return 0, wrongUse("-o %s: a PDF becomes a PDF; end its name with %s", out, pdfEnding)
+	}
 	format, err := unink.ParseFormat(strings.TrimPrefix(ending, "."))
 	if err != nil || format == unink.Auto {
 		return 0, wrongUse("cannot write %q: use .png, .jpg or .webp; end a folder's name with %c", ending, filepath.Separator)
@@ -330,6 +449,13 @@ func into(folder string, format unink.Format) func(source) page {
 // right for the format is kept as it is (.jpeg, .JPG).
 func named(stem string, s source, asked unink.Format) page {
 	names := map[unink.Format]string{}
+	if s.pdf {
+		ending := filepath.Ext(s.path)
+		if !strings.EqualFold(ending, pdfEnding) {
+			ending = pdfEnding
+		}
+		return page{names: map[unink.Format]string{pdfName: stem + ending}}
+	}
 	for _, f := range possible(asked, s.format) {
 		ending := filepath.Ext(s.path)
 		if of, err := unink.ParseFormat(strings.TrimPrefix(ending, ".")); err != nil || of != f {

@@ -10,12 +10,14 @@ import (
 	"github.com/schollz/progressbar/v3"
 
 	"unink"
+	"unink/internal/pdf"
 )
 
 // report tells what becomes of the inputs. One goroutine at a time calls it.
 type report interface {
 	skip(s skipped)
 	page(o outcome)
+	document(o documentOutcome)
 	done(s summary)
 }
 
@@ -23,13 +25,13 @@ type report interface {
 // standard error.
 func (c *cleanCmd) report(env *environment, p *plan) report {
 	out := env.stdout
-	if len(p.pages) == 1 && p.pages[0].toStdout() {
+	if p.stdout {
 		out = env.stderr
 	}
 	if c.JSON {
 		return &jsonReport{json.NewEncoder(out)}
 	}
-	r := &textReport{out: out, err: env.stderr, total: len(p.pages) + len(p.missing)}
+	r := &textReport{out: out, err: env.stderr, total: p.count() + len(p.missing)}
 	if r.total > 1 && terminal(env.stderr) {
 		r.bar = progressbar.NewOptions(r.total, progressbar.OptionSetWriter(env.stderr),
 			progressbar.OptionSetDescription("pages"), progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(true),
@@ -55,7 +57,10 @@ func (r *textReport) page(o outcome) {
 	switch {
 	case o.err != nil:
 		r.note("%s: %v", o.input, o.err)
-	case o.output != "":
+	case o.output == "": // the picture or the PDF goes to standard output
+	case o.kept:
+		fmt.Fprintf(r.out, "%s: left as it is\n", o.input)
+	default:
 		corrected := ""
 		if o.result.Turned != 0 {
 			corrected = fmt.Sprintf("turned by %d°, ", o.result.Turned)
@@ -63,11 +68,24 @@ func (r *textReport) page(o outcome) {
 		if o.result.Flattened {
 			corrected += "flattened, "
 		}
-		fmt.Fprintf(r.out, "%s -> %s (%s%.1f %% removed, %d ms)\n",
-			o.input, o.output, corrected, 100*o.result.Removed, o.result.Timings.Total.Milliseconds())
+		what := fmt.Sprintf("%s%.1f %% removed, %d ms", corrected, 100*o.result.Removed, o.result.Timings.Total.Milliseconds())
+		if o.part {
+			fmt.Fprintf(r.out, "%s: %s\n", o.input, what)
+		} else {
+			fmt.Fprintf(r.out, "%s -> %s (%s)\n", o.input, o.output, what)
+		}
 	}
 	if r.bar != nil {
 		_ = r.bar.Add(1) // a bar that cannot be drawn is no failure
+	}
+}
+
+func (r *textReport) document(o documentOutcome) {
+	switch {
+	case o.err != nil:
+		r.note("%s: %v", o.input, o.err)
+	case o.output != "":
+		fmt.Fprintf(r.out, "%s -> %s (%d pages, %d left as they are)\n", o.input, o.output, o.pages, o.kept)
 	}
 }
 
@@ -92,21 +110,26 @@ func (r *textReport) done(s summary) {
 	fmt.Fprintf(r.err, "%s%d cleaned, %d failed, %d skipped in %.1f s\n", interrupted, s.Cleaned, s.Failed, s.Skipped, s.Seconds)
 }
 
-// jsonReport writes one object a line; "type" is page, skipped or summary.
+// jsonReport writes one object a line; "type" is page, document, skipped or summary.
 type jsonReport struct{ out *json.Encoder }
 
 type jsonPage struct {
-	Type      string           `json:"type"`
-	Input     string           `json:"input"`
-	Output    string           `json:"output,omitempty"`
-	Format    string           `json:"format,omitempty"`
-	Width     int              `json:"width,omitempty"`
-	Height    int              `json:"height,omitempty"`
-	Turned    int              `json:"turned"`    // degrees clockwise
-	Flattened bool             `json:"flattened"` // skew or perspective was undone
-	Removed   float64          `json:"removed"`   // share of the pixels, 0 to 1
-	MS        map[string]int64 `json:"ms,omitempty"`
-	Error     *jsonError       `json:"error,omitempty"`
+	Type       string            `json:"type"`
+	Input      string            `json:"input"`
+	Output     string            `json:"output,omitempty"`
+	Format     string            `json:"format,omitempty"`
+	Width      int               `json:"width,omitempty"`
+	Height     int               `json:"height,omitempty"`
+	Turned     int               `json:"turned"`            // degrees clockwise
+	Flattened  bool              `json:"flattened"`         // skew or perspective was undone
+	Removed    float64           `json:"removed"`           // share of the pixels, 0 to 1
+	Skew       float64           `json:"skew"`              // degrees clockwise that were undone
+	Corners    *unink.Corners    `json:"corners,omitempty"` // of the result, in the input
+	Moire      int               `json:"moire,omitempty"`   // waves that were taken away
+	Confidence *unink.Confidence `json:"confidence,omitempty"`
+	Kept       bool              `json:"kept,omitempty"` // of a PDF, as it was
+	MS         map[string]int64  `json:"ms,omitempty"`
+	Error      *jsonError        `json:"error,omitempty"`
 }
 
 type jsonError struct {
@@ -116,15 +139,22 @@ type jsonError struct {
 }
 
 func (r *jsonReport) page(o outcome) {
-	line := jsonPage{Type: "page", Input: o.input, Output: o.output}
+	line := jsonPage{Type: "page", Input: o.input}
+	if !o.part {
+		line.Output = o.output
+	}
 	if o.err != nil {
 		line.Error = jsonErrorOf(o.err)
 	} else {
 		t := o.result.Timings
-		line.Format, line.Width, line.Height, line.Turned = o.result.Format.String(), o.result.Width, o.result.Height, o.result.Turned
-		line.Flattened, line.Removed = o.result.Flattened, o.result.Removed
+		if !o.kept {
+			line.Format = o.result.Format.String()
+		}
+		line.Width, line.Height, line.Turned = o.result.Width, o.result.Height, o.result.Turned
+		line.Flattened, line.Removed, line.Kept = o.result.Flattened, o.result.Removed, o.kept
+		line.Skew, line.Moire, line.Corners, line.Confidence = o.result.Skew, o.result.Moire, o.result.Corners, &o.result.Confidence
 		line.MS = map[string]int64{
-			"decode": ms(t.Decode), "orient": ms(t.Orient), "flatten": ms(t.Flatten), "segment": ms(t.Segment), "erase": ms(t.Erase),
+			"decode": ms(t.Decode), "orient": ms(t.Orient), "flatten": ms(t.Flatten), "demoire": ms(t.Demoire), "segment": ms(t.Segment), "erase": ms(t.Erase),
 			"finish": ms(t.Finish), "encode": ms(t.Encode), "total": ms(t.Total),
 		}
 	}
@@ -137,7 +167,33 @@ func jsonErrorOf(err error) *jsonError {
 	if e := (*unink.Error)(nil); errors.As(err, &e) {
 		return &jsonError{string(e.Code), e.Message, e.Hint}
 	}
+	for reason, code := range map[error]string{
+		pdf.ErrPassword: "password", pdf.ErrBroken: string(unink.ErrBroken),
+		pdf.ErrTooLarge: string(unink.ErrTooLarge), pdf.ErrNotPDF: string(unink.ErrFormat),
+	} {
+		if errors.Is(err, reason) {
+			return &jsonError{Code: code, Message: err.Error()}
+		}
+	}
 	return &jsonError{Code: "file", Message: err.Error()}
+}
+
+// document tells of a whole PDF, after its pages.
+func (r *jsonReport) document(o documentOutcome) {
+	line := struct {
+		Type   string     `json:"type"`
+		Input  string     `json:"input"`
+		Output string     `json:"output,omitempty"`
+		Pages  int        `json:"pages"`
+		Kept   int        `json:"kept"`
+		Error  *jsonError `json:"error,omitempty"`
+	}{Type: "document", Input: o.input, Pages: o.pages, Kept: o.kept}
+	if o.err != nil {
+		line.Error = jsonErrorOf(o.err)
+	} else {
+		line.Output = o.output
+	}
+	r.print(line)
 }
 
 func (r *jsonReport) skip(s skipped) {

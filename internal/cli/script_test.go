@@ -24,6 +24,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"unink":      func() { os.Exit(program(openDrawing)) },
 		"real-unink": func() { os.Exit(Main()) },
+		"slow-unink": func() { os.Exit(program(openSlow)) },
 	})
 }
 
@@ -38,9 +39,11 @@ func TestScripts(t *testing.T) {
 		Dir:   "testdata",
 		Setup: func(env *testscript.Env) error { env.Setenv("XDG_CACHE_HOME", cache); return nil },
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"draw":  scriptDraw,
-			"exits": scriptExits,
-			"holds": scriptHolds,
+			"draw":   scriptDraw,
+			"exits":  scriptExits,
+			"holds":  scriptHolds,
+			"bind":   scriptBind,
+			"leaves": scriptLeaves,
 		},
 	})
 }

@@ -17,11 +17,11 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"unink"
 	"unink/internal/account"
 	"unink/internal/botcheck"
 	"unink/internal/httpapi"
 	"unink/internal/limit"
+	"unink/internal/store"
 )
 
 type serveCmd struct {
@@ -36,6 +36,7 @@ type serveCmd struct {
 	UploadTimeout time.Duration `default:"${upload_timeout}" env:"UNINK_UPLOAD_TIMEOUT" help:"For one request's body (${default})."`
 	DrainTimeout  time.Duration `default:"${drain_timeout}" env:"UNINK_DRAIN_TIMEOUT" help:"For pages under way when the service stops (${default})."`
 	domainFlags
+	Contact      string   `env:"UNINK_CONTACT" placeholder:"EMAIL" help:"Address of whoever runs the service, which the pages name: whom to ask where nothing is sold online."`
 	TrustedProxy []string `env:"UNINK_TRUSTED_PROXIES" placeholder:"CIDR" help:"Networks of proxies whose X-Forwarded-For is believed."`
 	storeFlags
 	sellingFlags
@@ -49,15 +50,17 @@ type serveCmd struct {
 	OidcClient      string `env:"UNINK_OIDC_CLIENT" placeholder:"ID" help:"Client id at that provider; it redirects to PUBLIC-URL/api/sign-in/callback."`
 	OidcSecret      string `env:"UNINK_OIDC_SECRET" placeholder:"SECRET" help:"Client secret at that provider."`
 
-	PerMinute        int `default:"5" env:"UNINK_PER_MINUTE" help:"Pages a caller of the web entry point may send in any minute (${default})."`
-	PerHour          int `default:"30" env:"UNINK_PER_HOUR" help:"The same in any hour (${default})."`
-	PerCustomer      int `default:"4" env:"UNINK_PER_CUSTOMER" help:"Requests at once that a customer may have (${default})."`
-	GuestCredits     int `default:"${guest_credits}" env:"UNINK_GUEST_CREDITS" help:"Pages a guest may have cleaned a day, by device (${default}) …"`
-	GuestAddress     int `default:"${guest_address}" env:"UNINK_GUEST_ADDRESS_CREDITS" help:"… and by address (${default})."`
-	PdfGuestCredits  int `default:"${pdf_guest_credits}" env:"UNINK_PDF_GUEST_CREDITS" help:"The same for pages of a PDF, which need no bot check, by device (${default}) …"`
-	PdfGuestAddress  int `default:"${pdf_guest_address}" env:"UNINK_PDF_GUEST_ADDRESS_CREDITS" help:"… and by address (${default})."`
-	AccountCredits   int `default:"${account_credits}" env:"UNINK_ACCOUNT_CREDITS" help:"Credits of a new account, once (${default})."`
-	AnonymousCredits int `default:"${anonymous_credits}" env:"UNINK_ANONYMOUS_CREDITS" help:"Credits of an app's new anonymous account, once (${default})."`
+	PerMinute        int    `default:"5" env:"UNINK_PER_MINUTE" help:"Pages a caller of the web entry point may send in any minute (${default})."`
+	PerHour          int    `default:"30" env:"UNINK_PER_HOUR" help:"The same in any hour (${default})."`
+	PerCustomer      int    `default:"4" env:"UNINK_PER_CUSTOMER" help:"Requests at once that a customer may have (${default})."`
+	GuestCredits     int    `default:"${guest_credits}" env:"UNINK_GUEST_CREDITS" help:"Pages a guest may have cleaned a day, by device (${default}) …"`
+	GuestAddress     int    `default:"${guest_address}" env:"UNINK_GUEST_ADDRESS_CREDITS" help:"… and by address (${default})."`
+	PdfGuestCredits  int    `default:"${pdf_guest_credits}" env:"UNINK_PDF_GUEST_CREDITS" help:"The same for pages of a PDF, which need no bot check, by device (${default}) …"`
+	PdfGuestAddress  int    `default:"${pdf_guest_address}" env:"UNINK_PDF_GUEST_ADDRESS_CREDITS" help:"… and by address (${default})."`
+	AccountCredits   int    `default:"${account_credits}" env:"UNINK_ACCOUNT_CREDITS" help:"Credits of a new account, once (${default})."`
+	AnonymousCredits int    `default:"${anonymous_credits}" env:"UNINK_ANONYMOUS_CREDITS" help:"Credits of an app's new anonymous account, once (${default})."`
+	Fleet            string `env:"UNINK_FLEET" placeholder:"URL" help:"nats:// or tls:// of the NATS server that unink worker processes take pages from. Default: pages are cleaned here."`
+	fleetFlags
 	engineFlags
 }
 
@@ -109,6 +112,9 @@ func (c *serveCmd) Validate() error {
 	if (c.TurnstileKey == "") != (c.TurnstileSecret == "") {
 		return errors.New("--turnstile-key and --turnstile-secret belong together")
 	}
+	if c.Fleet != "" && c.Workers != 0 {
+		return errors.New("--workers says how many pages are cleaned here; with --fleet give it to each unink worker")
+	}
 	if c.KeepDeadMail < 1 || c.KeepDeadMail > mostDays {
 		return fmt.Errorf("--keep-dead-mail must be from 1 to %d days, not %d", mostDays, c.KeepDeadMail)
 	}
@@ -140,11 +146,8 @@ func (c *serveCmd) Run(env *environment) error {
 	if err := cfg.Validate(); err != nil {
 		return usageError{err.Error()}
 	}
-	log := slog.New(slog.NewJSONHandler(env.stderr, nil))
-	if terminal(env.stderr) {
-		log = slog.New(slog.NewTextHandler(env.stderr, nil))
-	}
-	engine, err := env.open(c.config(cfg.Gate.Workers, unink.Limits{}))
+	log := newLog(env)
+	engine, err := c.cleaner(env, cfg.Gate.Workers, log)
 	if err != nil {
 		return err
 	}
@@ -159,7 +162,7 @@ func (c *serveCmd) service() (httpapi.Config, error) {
 	cfg.Gate.Workers, cfg.Gate.Queue, cfg.MaxRequests = c.Workers, c.Queue, c.MaxRequests
 	cfg.Deadline, cfg.UploadTimeout, cfg.DrainTimeout = c.Deadline, c.UploadTimeout, c.DrainTimeout
 	cfg.DeveloperToken, cfg.Version = c.DevToken, version
-	cfg.PublicURL, cfg.Domain = c.PublicURL, c.Domain
+	cfg.PublicURL, cfg.Domain, cfg.Contact = c.PublicURL, c.Domain, c.Contact
 	cfg.Windows[0].Limit, cfg.Windows[1].Limit = c.PerMinute, c.PerHour
 	cfg.GuestDaily, cfg.GuestAddressDaily = c.GuestCredits, c.GuestAddress
 	cfg.PDFGuestDaily, cfg.PDFGuestAddressDaily = c.PdfGuestCredits, c.PdfGuestAddress
@@ -177,7 +180,7 @@ func (c *serveCmd) service() (httpapi.Config, error) {
 	return cfg, nil
 }
 
-func (c *serveCmd) serve(ctx context.Context, engine engine, cfg httpapi.Config, services *httpapi.Services, log *slog.Logger) error {
+func (c *serveCmd) serve(ctx context.Context, engine cleaner, cfg httpapi.Config, services *httpapi.Services, log *slog.Logger) error {
 	s, err := httpapi.New(engine, cfg, services, log)
 	if err != nil {
 		return err
@@ -192,7 +195,7 @@ func (c *serveCmd) serve(ctx context.Context, engine engine, cfg httpapi.Config,
 		return fmt.Errorf("--metrics-listen: %w", err)
 	}
 	log.Info("serving", "address", public.Addr().String(), "metrics", metrics.Addr().String(), "accounts", services != nil,
-		"workers", cfg.Gate.Workers, "queue", cfg.Gate.Queue, "device", engine.Describe().Device, "version", version)
+		"workers", cfg.Gate.Workers, "queue", cfg.Gate.Queue, "device", c.Device, "fleet", c.Fleet != "", "version", version)
 	defer log.Info("stopped")
 	return s.Serve(ctx, public, metrics)
 }
@@ -204,7 +207,7 @@ unink: without accounts:    unink serve --open
 `
 
 // serveAccounts opens what accounts need, serves, and closes it.
-func (c *serveCmd) serveAccounts(env *environment, engine engine, cfg httpapi.Config, log *slog.Logger) error {
+func (c *serveCmd) serveAccounts(env *environment, engine cleaner, cfg httpapi.Config, log *slog.Logger) error {
 	unlock, err := c.lock()
 	if err != nil {
 		return err
@@ -269,7 +272,7 @@ func (c *serveCmd) limits(log *slog.Logger) (limit.Limiter, error) {
 func (c *serveCmd) services(b *backend, limits limit.Limiter) (*httpapi.Services, error) {
 	services := &httpapi.Services{
 		Accounts: b.accounts, Credits: b.credits, Catalogue: b.catalogue, Limits: limits, Slots: limit.NewSlots(c.PerCustomer),
-		Uses: b.recorder, History: b.uses, Selling: b.stripe, Database: b.db.Ping, Mail: b.outbox.Status,
+		Uses: b.recorder, History: b.uses, Selling: b.stripe, Revenue: store.NewPurchases(b.db).Revenue, Database: b.db.Ping, Mail: b.outbox.Status,
 	}
 	if c.TurnstileKey != "" {
 		checker, err := botcheck.NewTurnstile(botcheck.TurnstileConfig{Secret: c.TurnstileSecret, URL: botcheck.SiteVerify}, b.nonces, time.Now)

@@ -6,12 +6,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"unink/internal/account"
 	"unink/internal/billing"
 	"unink/internal/credit"
+	"unink/internal/httpapi"
 	"unink/internal/ident"
 	"unink/internal/mail"
 )
@@ -109,16 +109,9 @@ func (b buyers) Bought(ctx context.Context, userID string) error {
 // apiDomain is a customer's own domain.
 func (b *backend) apiDomain(slug string) string { return slug + "." + b.config.domain }
 
-// apiURL is where a customer calls the developer entry point: by TLS, but for one's own machine.
+// apiURL is where a customer calls the developer entry point.
 func (b *backend) apiURL(slug string) string {
-	if port, plain := strings.CutPrefix(b.config.publicURL, "http://"); plain {
-		host, at, _ := strings.Cut(port, ":")
-		if at != "" && host != "" {
-			return "http://" + b.apiDomain(slug) + ":" + at
-		}
-		return "http://" + b.apiDomain(slug)
-	}
-	return "https://" + b.apiDomain(slug)
+	return httpapi.APIURL(b.config.publicURL, b.config.domain, slug)
 }
 
 // notices turn what the accounts have to tell into mails.
@@ -132,11 +125,11 @@ func (n notices) Send(ctx context.Context, notice account.Notice) error {
 	var err error
 	switch notice.Kind {
 	case account.NoticeVerify:
-		m, err = mail.Render(mail.KindVerify, notice.To, mail.VerifyData{Link: n.publicURL + "/?verify=" + notice.Token})
+		m, err = mail.Render(mail.KindVerify, notice.To, mail.VerifyData{Link: n.publicURL + "/verify?token=" + notice.Token})
 	case account.NoticeReset:
-		m, err = mail.Render(mail.KindReset, notice.To, mail.ResetData{Link: n.publicURL + "/?reset=" + notice.Token})
+		m, err = mail.Render(mail.KindReset, notice.To, mail.ResetData{Link: n.publicURL + "/reset?token=" + notice.Token})
 	case account.NoticeAlreadyRegistered:
-		m, err = mail.Render(mail.KindAlreadyRegistered, notice.To, mail.AlreadyRegisteredData{Link: n.publicURL + "/"})
+		m, err = mail.Render(mail.KindAlreadyRegistered, notice.To, mail.AlreadyRegisteredData{Link: n.publicURL + "/log-in"})
 	default:
 		err = fmt.Errorf("no mail for the notice %q", notice.Kind)
 	}

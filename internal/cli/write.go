@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"image"
 	"image/draw"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -35,8 +36,15 @@ func (pg page) write(before []byte, res *unink.Result) error {
 	return writeFile(pg.names[res.Format], res.Data)
 }
 
-// writeFile writes a file whole or not at all, making its folder.
-func writeFile(path string, data []byte) (err error) {
+func writeFile(path string, data []byte) error {
+	return createFile(path, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// createFile writes a file whole or not at all, making its folder.
+func createFile(path string, write func(io.Writer) error) (err error) {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
@@ -52,7 +60,7 @@ func writeFile(path string, data []byte) (err error) {
 			_ = os.Remove(temporary)
 		}
 	}()
-	if _, err = f.Write(data); err != nil {
+	if err = write(f); err != nil {
 		return err
 	}
 	if err = f.Sync(); err != nil {

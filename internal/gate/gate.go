@@ -1,19 +1,25 @@
 // Package gate bounds how much work runs at once and how much may wait for it. Both bounds are
 // finite: what does not fit is refused at once, so that a caller hears "later" early instead of
 // waiting in a line that only grows.
+//
+// Who waits is served fairly: callers take turns, however much each has waiting, and bulk work goes
+// when nothing else waits. A full queue drops the newest task of the longest line rather than the
+// first of somebody who has none there (longest queue drop).
 package gate
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
+	"sync"
 )
 
 // The reasons for which [Gate.Do] refuses work without starting it.
 var (
 	ErrFull   = errors.New("gate: all places are taken")
 	ErrClosed = errors.New("gate: closed")
+	// ErrNoWorker says that there is no worker at all, and none to wait for.
+	ErrNoWorker = errors.New("gate: there is no worker")
 )
 
 // ErrWorker is what a cleaner on other machines returns, wrapped with its cause, when the worker that
@@ -37,12 +43,25 @@ func (c Config) Validate() error {
 	return nil
 }
 
+// Turn says whose a task is and whether it may wait for others. The zero value is a task of nobody in
+// particular.
+type Turn struct {
+	Caller string // tasks of one caller wait for each other
+	Bulk   bool   // waits until nothing else does
+}
+
 // Gate lets tasks through to a bounded number of workers. It is safe for concurrent use and owns
 // no goroutine: a task runs on its caller's.
 type Gate struct {
-	places  chan struct{} // one for each task inside, running or waiting
-	workers chan struct{} // one for each task that runs
-	closed  atomic.Bool
+	queue int
+
+	mu          sync.Mutex
+	workers     int
+	running     int
+	waiting     int
+	interactive line
+	bulk        line
+	closed      bool
 }
 
 // New opens a gate.
@@ -50,45 +69,175 @@ func New(c Config) (*Gate, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	return &Gate{
-		places:  make(chan struct{}, c.Workers+c.Queue),
-		workers: make(chan struct{}, c.Workers),
-	}, nil
+	return &Gate{queue: c.Queue, workers: c.Workers, interactive: newLine(), bulk: newLine()}, nil
 }
 
-// Do runs task as soon as a worker is free, first come first served, and returns its error.
-// It returns [ErrFull] or [ErrClosed] at once when the task may not even wait, and the
-// context's error when that ends before a worker is free.
+// Do is [Gate.DoAs] for a task of nobody in particular.
 func (g *Gate) Do(ctx context.Context, task func() error) error {
-	if g.closed.Load() {
-		return ErrClosed
+	return g.DoAs(ctx, Turn{}, task)
+}
+
+// DoAs runs task as soon as a worker is free and it is its turn, and returns its error. It returns
+// [ErrFull], [ErrClosed] or [ErrNoWorker] at once when the task may not even wait, ErrFull and
+// ErrNoWorker also when it has to leave the queue, and the context's error when that ends first.
+func (g *Gate) DoAs(ctx context.Context, turn Turn, task func() error) error {
+	w, err := g.enter(turn)
+	if err != nil {
+		return err
 	}
-	select {
-	case g.places <- struct{}{}:
-	default:
-		return ErrFull
+	if err := g.wait(ctx, w); err != nil {
+		return err
 	}
-	defer func() { <-g.places }()
-	select {
-	case g.workers <- struct{}{}:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	defer func() { <-g.workers }()
+	defer g.leave()
 	return task()
 }
 
+// enter takes a worker, in which case it returns nil, or a place in the queue.
+func (g *Gate) enter(turn Turn) (*waiter, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case g.closed:
+		return nil, ErrClosed
+	case g.workers == 0:
+		return nil, ErrNoWorker
+	case g.running < g.workers && g.waiting == 0:
+		g.running++
+		return nil, nil
+	case g.waiting >= g.queue && !g.makeRoom(turn):
+		return nil, ErrFull
+	}
+	w := &waiter{turn: turn, verdict: make(chan error, 1)}
+	g.waiting++
+	g.lineOf(turn).push(w)
+	return w, nil
+}
+
+// wait returns nil when it is the waiter's turn: a worker is taken.
+func (g *Gate) wait(ctx context.Context, w *waiter) error {
+	if w == nil {
+		return nil
+	}
+	select {
+	case err := <-w.verdict:
+		return err
+	case <-ctx.Done():
+	}
+	g.mu.Lock()
+	if g.lineOf(w.turn).remove(w) {
+		g.waiting--
+		g.mu.Unlock()
+		return ctx.Err()
+	}
+	g.mu.Unlock()
+	if err := <-w.verdict; err != nil { // it was told in the same moment
+		return err
+	}
+	g.leave()
+	return ctx.Err()
+}
+
+func (g *Gate) leave() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.running--
+	g.admit()
+}
+
+// admit lets in whose turn it is while workers are free.
+func (g *Gate) admit() {
+	for g.running < g.workers && g.waiting > 0 {
+		w := g.interactive.pop()
+		if w == nil {
+			w = g.bulk.pop()
+		}
+		g.waiting--
+		g.running++
+		w.verdict <- nil
+	}
+}
+
+// makeRoom takes the newest task of the longest line out of the queue, if it ought to wait behind
+// the one that comes.
+func (g *Gate) makeRoom(turn Turn) bool {
+	line := &g.bulk
+	if !turn.Bulk && line.empty() {
+		line = &g.interactive
+	}
+	longest := line.longest()
+	if longest == nil || turn.Bulk == longest.bulk && len(longest.waiters) <= line.count(turn.Caller)+1 {
+		return false
+	}
+	dropped := longest.waiters[len(longest.waiters)-1]
+	line.remove(dropped)
+	g.waiting--
+	dropped.verdict <- ErrFull
+	return true
+}
+
+func (g *Gate) lineOf(t Turn) *line {
+	if t.Bulk {
+		return &g.bulk
+	}
+	return &g.interactive
+}
+
+// Resize sets how many tasks run at once from now on. With 0 those that wait are refused with
+// [ErrNoWorker]; those that run are not touched.
+func (g *Gate) Resize(workers int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.workers = workers
+	if workers > 0 {
+		g.admit()
+		return
+	}
+	for _, line := range []*line{&g.interactive, &g.bulk} {
+		for w := line.pop(); w != nil; w = line.pop() {
+			g.waiting--
+			w.verdict <- ErrNoWorker
+		}
+	}
+}
+
 // Close refuses new tasks from now on. Those that are inside, waiting ones too, are done.
-func (g *Gate) Close() { g.closed.Store(true) }
+func (g *Gate) Close() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.closed = true
+}
 
 // Closed reports whether Close was called.
-func (g *Gate) Closed() bool { return g.closed.Load() }
+func (g *Gate) Closed() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.closed
+}
 
-// Full reports whether a task would be refused now for want of a place.
-func (g *Gate) Full() bool { return len(g.places) == cap(g.places) }
+// Full reports whether a task of somebody new would be refused now, or push another one out.
+func (g *Gate) Full() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.running >= g.workers && g.waiting >= g.queue
+}
+
+// Workers is how many tasks may run at once.
+func (g *Gate) Workers() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.workers
+}
 
 // Running is the number of tasks that run now.
-func (g *Gate) Running() int { return len(g.workers) }
+func (g *Gate) Running() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.running
+}
 
 // Waiting is the number of tasks that wait for a worker now.
-func (g *Gate) Waiting() int { return max(0, len(g.places)-len(g.workers)) }
+func (g *Gate) Waiting() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.waiting
+}
