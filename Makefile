@@ -1,5 +1,5 @@
 # The two commands that matter: `make run` starts the service, `make test` sets up and passes the
-# tests. Both need Go, a C compiler and npm (which fetches ONNX Runtime, once).
+# tests. Both need Go, a C compiler and npm (which fetches ONNX Runtime and what the web pages are made with, once).
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 LDFLAGS := -X unink/internal/cli.version=$(VERSION)
@@ -11,9 +11,11 @@ LINT := go tool -modfile=tools.mod golangci-lint
 
 .PHONY: deps build run services test race lint bench bench-quality bench-finish bench-real train fuzz
 
-# ONNX Runtime for this platform, verified by checksum, kept in the tree.
+# ONNX Runtime for this platform and PDFium, verified by checksum, and the bundle of the web pages; each is left alone when it is up to date.
 deps:
 	go run ./internal/nn/fetch
+	go run ./internal/pdf/fetch
+	go run ./internal/webui/bundle
 
 build: deps
 	go build -ldflags '$(LDFLAGS)' -o bin/unink ./cmd/unink
@@ -33,6 +35,8 @@ race: deps services
 
 lint: deps
 	$(LINT) run
+	internal/webui/node_modules/.bin/tsc -p internal/webui
+	internal/webui/node_modules/.bin/tsc -p internal/webui/src/worker
 
 # The figures of docs/benchmarks.md: speed and memory; synthetic pages; the scan finish; real pages, with DIR=path.
 bench: deps
@@ -59,6 +63,6 @@ fuzz: deps
 	@set -e; for package in $$(go list ./...); do \
 	  for target in $$(go test -list '^Fuzz' $$package | grep '^Fuzz' || true); do \
 	    echo "$$package $$target"; \
-	    go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package; \
+	    go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$package; \
 	  done; \
 	done
