@@ -145,6 +145,85 @@ func (s *scores) printedRules(ink *inkPlane, labels []int32, pieces []raster.Com
 	return slices.DeleteFunc(s.join(traced), func(r rule) bool { return len(r.centre) < ruleLength || r.clear < rulePiece })
 }
 
+// bands marks the pixels of the lines, also where writing hides them.
+func (s *scores) bands(rules []rule) []bool {
+	on := make([]bool, len(s.hand))
+	for _, r := range rules {
+		for i, centre := range r.continued() {
+			s.across(&r, i, centre, 0, func(p int) { on[p] = true })
+		}
+	}
+	return on
+}
+
+// takeCrossings gives writing the pieces of lines that it touches, but for a line's ends, to be drawn anew between
+// what is clear of the line on both sides: what is left of a stroke on a line would be seen as a bump.
+func (s *scores) takeCrossings(rules []rule) {
+	const (
+		near   = 1.5 // working pixels between writing and a line that it touches
+		beside = 2   // columns beside a stroke that have its rim
+	)
+	for _, r := range rules {
+		centres := r.continued()
+		touched := make([]bool, len(centres))
+		first, last := len(centres), -1 // clear columns
+		for i, centre := range centres {
+			s.across(&r, i, centre, near, func(p int) {
+				if s.hand[p] > 0 {
+					for k := max(i-beside, 0); k <= min(i+beside, len(touched)-1); k++ {
+						touched[k] = true
+					}
+				}
+			})
+		}
+		for i, t := range touched {
+			if !t && !math.IsNaN(float64(r.centre[i])) {
+				first, last = min(first, i), i
+			}
+		}
+		for i := first; i < last; i++ {
+			if touched[i] {
+				s.across(&r, i, centres[i], 0, func(p int) { s.relabel(p, true) })
+			}
+		}
+	}
+}
+
+// across visits the pixels across a line with this centre at its column i, and so far beyond its rims.
+func (s *scores) across(r *rule, i int, centre, beyond float64, visit func(p int)) {
+	limit := s.h
+	if r.vertical {
+		limit = s.w
+	}
+	half := float64(r.thick)/2 + 0.5 + beyond
+	for j := max(int(math.Ceil(centre-half)), 0); j <= min(int(math.Floor(centre+half)), limit-1); j++ {
+		visit(s.index(r.vertical, r.from+i, j))
+	}
+}
+
+// continued is the line's centres with the hidden ones put straight between those that can be seen.
+func (r *rule) continued() []float64 {
+	out := make([]float64, len(r.centre))
+	last := -1
+	for i, v := range r.centre {
+		out[i] = float64(v)
+		if math.IsNaN(out[i]) {
+			continue
+		}
+		for k := last + 1; k < i; k++ {
+			out[k] = out[i]
+			if last >= 0 {
+				out[k] = out[last] + (out[i]-out[last])*float64(k-last)/float64(i-last)
+			}
+		}
+		last = i
+	}
+	for k := last + 1; k < len(out); k++ {
+		out[k] = out[max(last, 0)]
+	}
+	return out
+}
+
 // extend follows a line beyond its ends for as long as there is ink on it: under a word that
 // stands on it, it may be too short between the letters to be found as a piece of its own.
 func (s *scores) extend(r *rule, ink []uint8) {
@@ -220,7 +299,8 @@ func (s *scores) trace(b raster.Component, labels []int32, label int32) rule {
 		r.from, along, across, start = b.Y0, across, along, b.X0
 	}
 	r.centre = make([]float32, along)
-	pixels := 0
+	thick := make([]int, along) // 0 where it cannot be seen
+	var seen []float64
 	for i := range r.centre {
 		n, sum := 0, 0
 		for j := range across {
@@ -235,12 +315,24 @@ func (s *scores) trace(b raster.Component, labels []int32, label int32) rule {
 			n++
 			sum += j
 		}
-		r.centre[i] = float32(math.NaN())
 		if n > 0 && n <= ruleThick {
 			r.centre[i] = float32(start) + float32(sum)/float32(n)
-			r.clear++
-			pixels += n
+			thick[i] = n
+			seen = append(seen, float64(n))
 		}
+	}
+	if len(seen) == 0 {
+		return r
+	}
+	usual := quantile(seen, 0.5)
+	pixels := 0
+	for i, n := range thick {
+		if n == 0 || float64(n) > usual+1 { // where it is thicker something stands on it
+			r.centre[i] = float32(math.NaN())
+			continue
+		}
+		r.clear++
+		pixels += n
 	}
 	r.thick = float32(pixels) / float32(max(r.clear, 1))
 	return r

@@ -44,45 +44,57 @@ func (s *scores) vote(ink *inkPlane) []rule {
 		}
 	}
 	s.clearRules(ink, lines)
-	s.joinSpecks()
-	s.dropFalsePrint()
-	return s.printedRules(ink, lines, pieces)
+	rules := s.printedRules(ink, lines, pieces)
+	bands := s.bands(rules)
+	s.takeCrossings(rules)
+	s.joinSpecks(bands)
+	s.dropFalsePrint(bands)
+	return rules
 }
 
 // joinSpecks gives writing the specks of print along its strokes: a stroke's rim, lighter than its core, looks like
-// other ink.
-func (s *scores) joinSpecks() {
-	const largest = 16 // working pixels
+// other ink, and where a stroke stands on a printed line its foot looks like a part of the line.
+func (s *scores) joinSpecks(lines []bool) {
+	const speck, foot, slim = 16, 40, 4 // working pixels: two areas and a width
 	print := make([]uint8, len(s.hand))
 	for i := range print {
-		if s.print[i] > 0 && s.hand[i] <= 0 {
+		if s.print[i] > 0 && s.hand[i] <= 0 && !lines[i] {
 			print[i] = 1
 		}
 	}
 	labels, components := raster.Components(print, s.w)
-	beside := make([]int, len(components))
+	writing, onLine := make([]int, len(components)), make([]bool, len(components))
 	for i, l := range labels {
-		if l > 0 && components[l-1].Area <= largest && s.besideWriting(i) {
-			beside[l-1]++
+		if l == 0 || components[l-1].Area > foot {
+			continue
 		}
+		if s.beside(i, func(j int) bool { return s.hand[j] > 0 }) {
+			writing[l-1]++
+		}
+		onLine[l-1] = onLine[l-1] || s.beside(i, func(j int) bool { return lines[j] })
 	}
 	for i, l := range labels {
-		if l > 0 && 2*beside[l-1] >= components[l-1].Area {
+		if l == 0 || writing[l-1] == 0 {
+			continue
+		}
+		c := components[l-1]
+		if c.Area <= speck && 2*writing[l-1] >= c.Area || onLine[l-1] && min(c.Width(), c.Height()) <= slim {
 			s.relabel(i, true)
 		}
 	}
 }
 
-// besideWriting says whether one of the four pixels next to a pixel is writing.
-func (s *scores) besideWriting(i int) bool {
+// beside says whether one of the four pixels next to a pixel is such a one.
+func (s *scores) beside(i int, such func(j int) bool) bool {
 	x := i % s.w
-	return x > 0 && s.hand[i-1] > 0 || x+1 < s.w && s.hand[i+1] > 0 || i >= s.w && s.hand[i-s.w] > 0 || i+s.w < len(s.hand) && s.hand[i+s.w] > 0
+	return x > 0 && such(i-1) || x+1 < s.w && such(i+1) || i >= s.w && such(i-s.w) || i+s.w < len(s.hand) && such(i+s.w)
 }
 
 // dropFalsePrint takes print away from under writing where it does not go on beside it: a stroke
 // that crosses itself, or lies thick, looks like two inks too. Where there may be print but more
-// likely is none, there is none unless print lies beside it.
-func (s *scores) dropFalsePrint() {
+// likely is none, there is none unless print lies beside it. Printed lines do not count: they are continued
+// through the writing later, and the foot of a stroke on a line is no print.
+func (s *scores) dropFalsePrint(lines []bool) {
 	both := make([]uint8, len(s.hand))
 	for i := range both {
 		if s.hand[i] > 0 && s.print[i] > 0 {
@@ -93,25 +105,25 @@ func (s *scores) dropFalsePrint() {
 	goesOn := make([]bool, len(components)+1)
 	for i, l := range labels {
 		if l > 0 && !goesOn[l] {
-			goesOn[l] = s.besidePrint(i)
+			goesOn[l] = s.besidePrint(i, lines)
 		}
 	}
 	for i, l := range labels {
 		switch {
 		case s.hand[i] <= 0 || s.print[i] <= -scoreUnit:
-		case l > 0 && !goesOn[l], l == 0 && !s.besidePrint(i):
+		case l > 0 && !goesOn[l], l == 0 && !s.besidePrint(i, lines):
 			s.relabel(i, true)
 		}
 	}
 }
 
-// besidePrint says whether there is print near a pixel that no writing lies on.
-func (s *scores) besidePrint(i int) bool {
+// besidePrint says whether there is print near a pixel that no writing lies on, printed lines left aside.
+func (s *scores) besidePrint(i int, lines []bool) bool {
 	const near = 2
 	x, y := i%s.w, i/s.w
 	for yy := max(y-near, 0); yy <= min(y+near, s.h-1); yy++ {
 		for j := yy*s.w + max(x-near, 0); j <= yy*s.w+min(x+near, s.w-1); j++ {
-			if s.print[j] > 0 && s.hand[j] <= 0 {
+			if s.print[j] > 0 && s.hand[j] <= 0 && !lines[j] {
 				return true
 			}
 		}

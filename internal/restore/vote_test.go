@@ -49,7 +49,7 @@ func TestSpecksOfAStrokeAreWriting(t *testing.T) {
 		"      pp    pppp ",
 		"      pp    pppp ",
 	)
-	s.joinSpecks()
+	s.joinSpecks(make([]bool, len(s.hand)))
 	want := drawn(
 		"  hh        pp   ",
 		"  hhhhhhhhhhpp   ",
