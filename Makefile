@@ -5,11 +5,11 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo deve
 LDFLAGS := -X unink/internal/cli.version=$(VERSION)
 # The race detector slows the arithmetic some ten times and finds nothing in one goroutine's
 # loops; it watches the packages where goroutines meet.
-RACE := ./internal/gate ./internal/httpapi ./internal/cli ./internal/limit ./internal/mail ./internal/usage
+RACE := ./internal/gate ./internal/fleet ./internal/httpapi ./internal/cli ./internal/limit ./internal/mail ./internal/usage
 FUZZTIME ?= 10s
 LINT := go tool -modfile=tools.mod golangci-lint
 
-.PHONY: deps build run services test race lint bench bench-quality bench-finish bench-real train fuzz
+.PHONY: deps build run services test race lint bench bench-quality bench-finish bench-real picture train fuzz
 
 # ONNX Runtime for this platform and PDFium, verified by checksum, and the bundle of the web pages; each is left alone when it is up to date.
 deps:
@@ -53,6 +53,12 @@ bench-real: deps
 	@test -n '$(DIR)' || { echo 'usage: make bench-real DIR=path, a folder with pages/ and ann/'; exit 2; }
 	go run ./bench/real -dir '$(DIR)' -finish colour
 	go run ./bench/real -dir '$(DIR)' -finish scan
+
+# The picture of the front page in the README.
+picture: deps services
+	mkdir -p build/page
+	go test -count=1 -run TestPageLooks ./internal/httpapi -shots '$(CURDIR)/build/page'
+	cp build/page/desktop-light-page.png docs/page.png
 
 # A small training run, which proves the way from pages to a model in minutes.
 train:

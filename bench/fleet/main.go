@@ -1,12 +1,14 @@
 // Command fleet measures what cleaning pages by workers costs beside cleaning them in this process.
 //
-//	go run ./bench/fleet [-program bin/unink] [-page docs/before.jpg] [-pages N] [-rounds N] [-workers 1,2]
+//	go run ./bench/fleet [-program bin/unink] [-page docs/before.jpg] [-pages N] [-rounds N] [-workers 1,2] [-database URL]
 //
 // A NATS server runs in this process and each worker in one of its own, with one slot and one thread.
 // The same number of pages is under way at once both ways, and rounds alternate, so that a machine that
 // is busy with other things is so for both. Figures are the rounds' medians: pages a second, which only
 // a quiet machine tells truly; CPU time a page, of all processes; and for the fleet what a page takes
-// beyond the engine's own time, from handing it over to having its result.
+// beyond the engine's own time, from handing it over to having its result. Then come the limits of what
+// stands around the engine: NATS, by pages that nobody works on; and, with -database, the ledger. That
+// database should be one to be thrown away: sqlite:FILE or postgres://.
 package main
 
 import (
@@ -38,8 +40,9 @@ func main() {
 	flag.IntVar(&c.pages, "pages", 20, "pages in a round")
 	flag.IntVar(&c.rounds, "rounds", 3, "rounds of each")
 	workers := flag.String("workers", "1,2", "numbers of workers")
+	database := flag.String("database", "", "where the ledger is measured; none if empty")
 	flag.Parse()
-	if err := run(c, *page, *workers); err != nil {
+	if err := run(c, *page, *workers, *database); err != nil {
 		fmt.Fprintln(os.Stderr, "fleet:", err)
 		os.Exit(1)
 	}
@@ -51,13 +54,13 @@ type config struct {
 	pages, rounds int
 }
 
-func run(c config, page, workers string) (err error) {
+func run(c config, page, workers, database string) (err error) {
 	if c.page, err = os.ReadFile(page); err != nil {
 		return err
 	}
 	fmt.Printf("%d KiB a page, %d CPUs, load %s; medians of %d rounds of %d pages\n\n", len(c.page)>>10, runtime.NumCPU(), load(), c.rounds, c.pages)
 	fmt.Printf("%-10s%14s%14s%16s%18s\n", "workers", "", "pages/s", "CPU ms/page", "beyond engine ms")
-	for text := range strings.SplitSeq(workers, ",") {
+	for text := range strings.FieldsFuncSeq(workers, func(r rune) bool { return r == ',' }) {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
 			return fmt.Errorf("-workers must be such as 1,2, not %q", workers)
@@ -66,7 +69,10 @@ func run(c config, page, workers string) (err error) {
 			return err
 		}
 	}
-	return nil
+	if err := c.transport(); err != nil || database == "" {
+		return err
+	}
+	return c.ledger(database)
 }
 
 // compare measures n pages at once here, and on n workers.
@@ -180,6 +186,9 @@ func (c config) hire(n int) (*team, error) {
 			return nil, errors.Join(err, t.dismiss())
 		}
 		t.workers = append(t.workers, w)
+	}
+	if n == 0 {
+		return t, nil
 	}
 	late := time.After(time.Minute)
 	for {

@@ -13,10 +13,13 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -24,6 +27,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"unink"
+	"unink/internal/store/storetest"
 )
 
 // slow is an engine that takes its time for a page.
@@ -280,12 +284,13 @@ func TestFleet(t *testing.T) {
 	s.end(t)
 }
 
-// onData runs an operator's command on a folder of data, beside the service, and reads its JSON into v.
-func onData(t *testing.T, data string, v any, arguments ...string) {
+// onData runs an operator's command on the data that flags name, beside the service, and reads its JSON
+// into v.
+func onData(t *testing.T, storage []string, v any, arguments ...string) {
 	t.Helper()
 	var out, complaints bytes.Buffer
 	env := &environment{ctx: t.Context(), stdin: strings.NewReader(""), stdout: &out, stderr: &complaints, open: openDrawing}
-	if code := run(env, append(append([]string{"admin"}, arguments...), "--data", data, "--json")); code != exitDone {
+	if code := run(env, slices.Concat([]string{"admin"}, arguments, storage, []string{"--json"})); code != exitDone {
 		t.Fatalf("admin %q: %s", arguments, complaints.Bytes())
 	}
 	if err := json.Unmarshal(out.Bytes(), v); err != nil {
@@ -296,20 +301,41 @@ func onData(t *testing.T, data string, v any, arguments ...string) {
 // buyer is a customer with a package.
 type buyer struct{ id, host, token string }
 
-func newBuyer(t *testing.T, data, name string) buyer {
+func newBuyer(t *testing.T, storage []string, name string) buyer {
 	t.Helper()
 	var made struct{ Customer struct{ ID, Slug string } }
-	onData(t, data, &made, "customer", "add", name+"@example.com", "--name", name, "--plan", "starter")
+	onData(t, storage, &made, "customer", "add", name+"@example.com", "--name", name, "--plan", "starter")
 	var rotated struct{ Token string }
-	onData(t, data, &rotated, "rotate", made.Customer.ID, "--grace", "0s")
+	onData(t, storage, &rotated, "rotate", made.Customer.ID, "--grace", "0s")
 	return buyer{made.Customer.ID, made.Customer.Slug + ".localhost", rotated.Token}
+}
+
+// charged wants the ledger to say that so many pages were paid for, and nothing is held.
+func (b buyer) charged(t *testing.T, storage []string, pages int) {
+	t.Helper()
+	var ledger struct {
+		Entries []struct{ Kind string }
+	}
+	onData(t, storage, &ledger, "ledger", b.id, "--limit", "10000")
+	kinds := map[string]int{}
+	for _, e := range ledger.Entries {
+		kinds[e.Kind]++
+	}
+	if kinds["settle"] != pages || kinds["reserve"] != pages+kinds["release"] {
+		t.Errorf("%d pages came back, and the ledger has %v", pages, kinds)
+	}
+	var wrong []any
+	onData(t, storage, &wrong, "audit")
+	if len(wrong) > 0 {
+		t.Errorf("audit: %v", wrong)
+	}
 }
 
 // TestFleetCharges kills workers again and again: who gets a page pays for it, once, and nobody else does.
 func TestFleetCharges(t *testing.T) {
-	nats, data := natsServer(t), t.TempDir()
-	s := serveFleet(t, nats, "--data", data, "--per-customer", "100", "--queue", "100", "--max-requests", "200")
-	acme := newBuyer(t, data, "acme")
+	nats, storage := natsServer(t), []string{"--data", t.TempDir()}
+	s := serveFleet(t, nats, append(storage, "--per-customer", "100", "--queue", "100", "--max-requests", "200")...)
+	acme := newBuyer(t, storage, "acme")
 
 	worker := func() *process { return spawn(t, "slow-unink", "working", "worker", "--fleet", nats, "--workers", "2") }
 	hands := []*process{worker(), worker(), worker()}
@@ -333,7 +359,7 @@ func TestFleetCharges(t *testing.T) {
 		if err := hands[i].Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
-		<-hands[i].done
+		<-hands[i].done //nolint:errcheck // it was killed
 		hands[i] = worker()
 	}
 	pages.Wait()
@@ -343,26 +369,84 @@ func TestFleetCharges(t *testing.T) {
 		t.Errorf("outcomes by code: %v", outcomes)
 	}
 	s.until(t, "unink_credits_held", 0)
-	var ledger struct {
-		Entries []struct{ Kind string }
-	}
-	onData(t, data, &ledger, "ledger", acme.id, "--limit", "10000")
-	kinds := map[string]int{}
-	for _, e := range ledger.Entries {
-		kinds[e.Kind]++
-	}
-	if kinds["settle"] != clean || kinds["reserve"] != clean+kinds["release"] {
-		t.Errorf("%d pages came back, and the ledger has %v", clean, kinds)
-	}
-	var wrong []any
-	onData(t, data, &wrong, "audit")
-	if len(wrong) > 0 {
-		t.Errorf("audit: %v", wrong)
-	}
+	acme.charged(t, storage, clean)
 	for _, h := range hands {
 		h.end(t)
 	}
 	s.end(t)
+}
+
+// TestRollingUpgrade replaces two services and three workers one after the other, on PostgreSQL and
+// Redis, as an operator would behind a load balancer. Nobody notices.
+func TestRollingUpgrade(t *testing.T) {
+	nats := natsServer(t)
+	storage := []string{"--data", t.TempDir(), "--database", storetest.Postgres(t), "--secret", filepath.Join(t.TempDir(), "secret")}
+	service := func() *fleetService {
+		return serveFleet(t, nats, append(storage, "--redis", "redis://127.0.0.1:56379", "--per-customer", "100")...)
+	}
+	worker := func() *process { return spawn(t, "slow-unink", "working", "worker", "--fleet", nats, "--workers", "2") }
+	services, workers := []*fleetService{service(), service()}, []*process{worker(), worker(), worker()}
+	for _, s := range services {
+		s.until(t, "unink_fleet_slots", 6)
+	}
+	acme := newBuyer(t, storage, "acme")
+
+	var balancer sync.RWMutex // a service is taken out when it has no request any more
+	stop := make(chan struct{})
+	var clean atomic.Int32
+	var callers sync.WaitGroup
+	for i := range 4 {
+		callers.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				balancer.RLock()
+				a := services[i%len(services)].page(t, acme.host, acme.token)
+				balancer.RUnlock()
+				if a.status != http.StatusOK {
+					t.Errorf("%d %s", a.status, a.body)
+					return
+				}
+				clean.Add(1)
+			}
+		})
+	}
+	some := func() { // pages go by
+		for before, end := clean.Load(), time.Now().Add(late); clean.Load() < before+10; time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal("no pages come back")
+			}
+		}
+	}
+	for i := range workers {
+		some()
+		fresh := worker()
+		workers[i].end(t)
+		workers[i] = fresh
+	}
+	for i := range services {
+		some()
+		fresh := service()
+		fresh.until(t, "unink_fleet_slots", 6)
+		balancer.Lock()
+		old := services[i]
+		services[i] = fresh
+		balancer.Unlock()
+		old.end(t)
+	}
+	some()
+	close(stop)
+	callers.Wait()
+	acme.charged(t, storage, int(clean.Load()))
+	for _, s := range services {
+		s.end(t)
+	}
+	for _, w := range workers {
+		w.end(t)
+	}
 }
 
 func TestFleetFlags(t *testing.T) {

@@ -99,10 +99,10 @@ func blankOf(t *testing.T, width int) []byte {
 
 // A customer's burst does not make another one wait for all of it.
 func TestCustomersTakeTurns(t *testing.T) {
-	data := t.TempDir()
-	s := takeTurns(t, "--data", data, "--per-customer", "100")
+	storage := []string{"--data", t.TempDir()}
+	s := takeTurns(t, append(storage, "--per-customer", "100")...)
 	customer := func(name string) func(width int) *http.Request {
-		who := newBuyer(t, data, name)
+		who := newBuyer(t, storage, name)
 		return func(width int) *http.Request {
 			body := fmt.Sprintf(`{"media_id":%q}`, base64.StdEncoding.EncodeToString(blankOf(t, width)))
 			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/cleanup", strings.NewReader(body))

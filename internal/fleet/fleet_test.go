@@ -218,7 +218,7 @@ func TestBothWorkersKilled(t *testing.T) {
 	done := w.inBackground("page")
 	<-b.pages
 	busy, other := one, two
-	if two.Worker.free.Load() == 0 {
+	if two.free.Load() == 0 {
 		busy, other = two, one
 	}
 	busy.kill()
@@ -575,7 +575,7 @@ func TestRandomKills(t *testing.T) {
 	close(stop)
 	pages.Wait()
 	for _, h := range all {
-		<-h.done // with whatever error a killed one has
+		<-h.done //nolint:errcheck // a killed one may end with any
 	}
 	for _, h := range hands {
 		h.stop()

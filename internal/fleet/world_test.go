@@ -123,9 +123,9 @@ func (w *world) worker(slots int, clean cleanerFunc) *hand {
 
 func (w *world) workerThatMayFail(slots int, clean cleanerFunc) *hand {
 	w.t.Helper()
-	before := w.Client.workers.slots()
+	before := w.workers.slots()
 	h := w.hire(slots, clean)
-	w.until("the worker is known", func() bool { return w.Client.workers.slots() == before+slots })
+	w.until("the worker is known", func() bool { return w.workers.slots() == before+slots })
 	return h
 }
 
@@ -237,7 +237,7 @@ func (s *stranger) impersonate(id string, do func(m *nats.Msg, o offer)) {
 		s.t.Fatal(err)
 	}
 	s.present(id)
-	s.until("the stranger is known", func() bool { return s.Client.workers.slots() > 0 })
+	s.until("the stranger is known", func() bool { return s.workers.slots() > 0 })
 }
 
 // present announces the stranger as a worker, and goes on doing so.

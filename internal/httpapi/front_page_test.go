@@ -11,6 +11,7 @@ import (
 	"image/draw"
 	"image/png"
 	"net/http"
+	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -731,6 +732,47 @@ func testLightWeight(t *testing.T, chromium context.Context) {
 		if regexp.MustCompile(`pdf|client-zip|touch-`).MatchString(url) {
 			t.Errorf("it loads %s", url)
 		}
+	}
+}
+
+// TestFrontPageWithEngine cleans a page with the networks, and brings back what they removed.
+func TestFrontPageWithEngine(t *testing.T) {
+	engine, err := unink.New(unink.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = engine.Close() })
+	photo, err := os.ReadFile("../../docs/before.jpg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := openFront(t, startChromium(t), start(t, engine).url)
+	p.do(chromedp.Focus(chromedp.CSS("[name=preserveColor][value=true]")), chromedp.KeyEvent(" "))
+	p.pick(p.file("before.jpg", photo))
+	p.untilLong(`states() == 'done'`)
+	sum := func(data []byte) (sum int) {
+		t.Helper()
+		img, _, err := image.Decode(bytes.NewReader(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for y := range img.Bounds().Dy() {
+			for x := range img.Bounds().Dx() {
+				r, g, b, _ := img.At(x, y).RGBA()
+				sum += int(r+g+b) >> 8
+			}
+		}
+		return sum
+	}
+	_, clean := p.download("#actions .download")
+	p.pressed("#touch-up")
+	p.until(`!document.querySelector('#touch').hidden`)
+	p.eval(`Object.assign(document.querySelector('#brush-size'), { max: 5000 }).value = 5000, ''`)
+	p.do(chromedp.Focus(chromedp.CSS("#touch")), chromedp.KeyEvent(" "))
+	_, restored := p.download("#actions .download")
+	before, after, again := sum(photo), sum(clean), sum(restored)
+	if after <= before || again >= after || again-before > (after-before)/5 {
+		t.Errorf("the photo's pixels sum up to %d, %d when it is clean, %d when all is brought back", before, after, again)
 	}
 }
 

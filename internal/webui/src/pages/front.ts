@@ -30,7 +30,9 @@ const queue = new Queue(store, {
   },
   announced: (job) => list.announce(job),
   finished: (job, page) => {
-    if (!viewed) view(job, page);
+    if (viewed) return;
+    view(job, page);
+    result.scrollIntoView({ block: 'nearest' });
   },
   source: (job, page) => {
     if (page.n === 1) list.thumb(job, page.source!);
