@@ -40,7 +40,7 @@ func (s *accountServer) bought(email, slug string) (c account.Customer, token st
 // authorized asks the developer entry point as a customer.
 func (s *accountServer) authorized(slug, token string) int {
 	s.t.Helper()
-	r := httptest.NewRequest("GET", "/account", nil)
+	r := httptest.NewRequest(http.MethodGet, "/account", nil)
 	r.Host = slug + "." + s.cfg.Domain
 	r.Header.Set("Authorization", "Bearer "+token)
 	return s.send(r).status
@@ -82,7 +82,7 @@ func TestSessionsAreListedAndEndedOneByOne(t *testing.T) {
 func TestSessionsSayWhatOpenedThem(t *testing.T) {
 	s := withAccounts(t)
 	s.member("ann@example.com", "")
-	r := httptest.NewRequest("POST", "/api/log-in", strings.NewReader(`{"email":"ann@example.com","password":"`+passwordOfAll+`"}`))
+	r := httptest.NewRequest(http.MethodPost, "/api/log-in", strings.NewReader(`{"email":"ann@example.com","password":"`+passwordOfAll+`"}`))
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("User-Agent", "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0")
 	var in struct{ Session string }
@@ -210,7 +210,7 @@ func TestAccountIsAPageAndAnAPI(t *testing.T) {
 		"browser at a customer's":     {"dev-shop.localhost", "text/html", "", "", http.StatusUnauthorized, developerContentType},
 		"program without a token":     {"localhost:8080", "*/*", "", "", http.StatusUnauthorized, developerContentType},
 	} {
-		r := httptest.NewRequest("GET", "/account", nil)
+		r := httptest.NewRequest(http.MethodGet, "/account", nil)
 		r.Host = c.host
 		for header, value := range map[string]string{"Accept": c.accept, "Authorization": c.authorization, "Cookie": c.cookie} {
 			if value != "" {

@@ -59,18 +59,18 @@ type creditState struct {
 	Packages int `json:"packages"` // with credits that can be used
 }
 
-// operator is the operator who is logged in. To others there is nothing here.
-func (s *Server) operator(r *http.Request) (account.User, error) {
+// mustOperate refuses who is not logged in as an operator: to others there is nothing here.
+func (s *Server) mustOperate(r *http.Request) error {
 	u, err := s.user(r)
 	if err == nil && u.Role != account.Operator {
 		err = fail(notFound, "there is nothing at this address; see /openapi.json")
 	}
-	return u, err
+	return err
 }
 
 // statistics sums up the last days for an operator.
 func (s *Server) statistics(_ http.ResponseWriter, r *http.Request) (any, error) {
-	if _, err := s.operator(r); err != nil {
+	if err := s.mustOperate(r); err != nil {
 		return nil, err
 	}
 	days, err := daysAsked(r)

@@ -224,7 +224,7 @@ const voteReach = 12
 func findNeighbours(labels []int32, w, h int, regions []region) []neighbours {
 	owner := slices.Clone(labels)
 	meetings := map[[2]int32]meeting{}
-	frontier := border(labels, w, h, inDoubt(labels, w, h, regions))
+	frontier := border(labels, w, inDoubt(labels, w, h, regions))
 	for d := 0; d <= voteReach/2; d++ {
 		var next []int32
 		for _, f := range frontier {
@@ -294,7 +294,7 @@ func inDoubt(labels []int32, w, h int, regions []region) []bool {
 
 // border lists the labelled pixels, of squares in doubt, that have another label, or none, beside
 // them.
-func border(labels []int32, w, h int, doubt []bool) []int32 {
+func border(labels []int32, w int, doubt []bool) []int32 {
 	cols := w/doubtCell + 1
 	var out []int32
 	for i, l := range labels {
