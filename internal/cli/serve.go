@@ -276,8 +276,7 @@ func (c *serveCmd) services(b *backend, limits limit.Limiter) (*httpapi.Services
 	}
 	if c.TurnstileKey != "" {
 		checker, err := botcheck.NewTurnstile(botcheck.TurnstileConfig{Secret: c.TurnstileSecret, URL: botcheck.SiteVerify}, b.nonces, time.Now)
-		services.Bots = checker
-		services.Challenge = func() (any, error) { return map[string]string{"turnstile": c.TurnstileKey}, nil }
+		services.Bots, services.TurnstileKey = checker, c.TurnstileKey
 		return services, err
 	}
 	checker, err := botcheck.NewALTCHA(botcheck.ALTCHAConfig{Key: derived(b.secret, "bot check"), Cost: botcheck.DefaultCost}, b.nonces, time.Now)

@@ -155,6 +155,9 @@ func (s *Server) welcome(ctx context.Context, u account.User) error {
 
 // botChallenge is what a bot-check token is made from.
 func (s *Server) botChallenge(http.ResponseWriter, *http.Request) (any, error) {
+	if key := s.services.TurnstileKey; key != "" {
+		return map[string]string{"turnstile": key}, nil
+	}
 	return s.services.Challenge()
 }
 

@@ -277,7 +277,7 @@ func (s *accountServer) Allow(context.Context, string) (time.Duration, error) {
 	return 0, nil
 }
 
-func withAccounts(t testing.TB) *accountServer {
+func withAccounts(t testing.TB, change ...func(*Services)) *accountServer {
 	t.Helper()
 	s := &accountServer{t: t, log: &lockedBuffer{}}
 	log := slog.New(slog.NewJSONHandler(s.log, nil))
@@ -300,13 +300,17 @@ func withAccounts(t testing.TB) *accountServer {
 	uses, err := usage.NewRecorder(store.NewUsage(db), usage.DefaultConfig(), log)
 	must(err)
 	cfg := DefaultConfig()
-	s.Server, err = New(&fakeCleaner{}, cfg, &Services{
+	services := &Services{
 		Accounts: accounts, Credits: credits, Catalogue: credit.DefaultCatalogue(),
 		Limits: limit.NewMemory(limit.DefaultKeys, time.Now), Slots: limit.NewSlots(4),
 		Bots: bots, Challenge: func() (any, error) { return bots.Challenge() },
 		Uses: uses, History: usage.New(store.NewUsage(db)), Revenue: store.NewPurchases(db).Revenue, Database: db.Ping,
 		Mail: func(context.Context) (mail.Status, error) { return mail.Status{}, nil },
-	}, log)
+	}
+	for _, c := range change {
+		c(services)
+	}
+	s.Server, err = New(&fakeCleaner{}, cfg, services, log)
 	must(err)
 	return s
 }

@@ -13,7 +13,6 @@ import (
 	"net/http"
 	"os"
 	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -26,13 +25,14 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"unink"
+	"unink/internal/browsertest"
 	"unink/internal/credit"
 	"unink/internal/limit"
 )
 
 // TestFrontPage uses what the front page can do besides sending one page after another.
 func TestFrontPage(t *testing.T) {
-	chromium := startChromium(t)
+	chromium := browsertest.Start(t)
 	for name, test := range map[string]func(*testing.T, context.Context){
 		"options":      testOptions,
 		"pdf":          testPDF,
@@ -54,46 +54,6 @@ func TestFrontPage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { test(t, chromium) })
 	}
-}
-
-// pageOf is one page of a PDF made here.
-type pageOf struct {
-	width, height int // points
-	grey          int // of its paper in percent: what tells pages apart
-	turned        int // degrees, clockwise
-}
-
-// pdfOf writes a PDF by hand: a page is its paper, and a line of text.
-func pdfOf(pages ...pageOf) []byte {
-	var b bytes.Buffer
-	var at []int
-	object := func(format string, args ...any) {
-		at = append(at, b.Len())
-		fmt.Fprintf(&b, "%d 0 obj\n", len(at))
-		fmt.Fprintf(&b, format, args...)
-		b.WriteString("\nendobj\n")
-	}
-	b.WriteString("%PDF-1.7\n")
-	object("<< /Type /Catalog /Pages 2 0 R >>")
-	var kids []string
-	for i := range pages {
-		kids = append(kids, fmt.Sprintf("%d 0 R", 4+2*i))
-	}
-	object("<< /Type /Pages /Count %d /Kids [%s] >>", len(pages), strings.Join(kids, " "))
-	object("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>")
-	for i, p := range pages {
-		object("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 %d %d] /Rotate %d /Contents %d 0 R /Resources << /Font << /F 3 0 R >> >> >>",
-			p.width, p.height, p.turned, 5+2*i)
-		content := fmt.Sprintf("%.2f g 0 0 %d %d re f 0 g BT /F 24 Tf 20 20 Td (Page %d) Tj ET", float64(p.grey)/100, p.width, p.height, i+1)
-		object("<< /Length %d >>\nstream\n%s\nendstream", len(content), content)
-	}
-	xref := b.Len()
-	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(at)+1)
-	for _, offset := range at {
-		fmt.Fprintf(&b, "%010d 00000 n \n", offset)
-	}
-	fmt.Fprintf(&b, "trailer << /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n", len(at)+1, xref)
-	return b.Bytes()
 }
 
 // greyOf is the paper's grey of a page, in percent, and its size in pixels.
@@ -128,61 +88,6 @@ func encodePNG(t testing.TB, img image.Image) []byte {
 	return b.Bytes()
 }
 
-// pages in a PDF that the page has made: each one's size, and whether it is an original.
-type madePage struct {
-	width, height float64
-	original      bool
-	grey          int // of a picture
-}
-
-// readPDF lists the pages of a PDF with the reader that the page itself has.
-func (p *pageInBrowser) readPDF(data []byte) []madePage {
-	p.t.Helper()
-	text, err := json.Marshal(data)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	p.eval(`window.madePages = undefined, (async () => {
-		const base = JSON.parse(document.querySelector('#page-data').textContent).assets.pdfjs;
-		const reader = (await import(` + strconv.Quote(p.asset("pdf.min-")) + `));
-		reader.GlobalWorkerOptions.workerSrc = base + '/build/pdf.worker.min.mjs';
-		const document_ = await reader.getDocument({ data: Uint8Array.from(atob(` + string(text) + `), (c) => c.charCodeAt(0)), standardFontDataUrl: base + '/standard_fonts/' }).promise;
-		const pages = [];
-		for (let n = 1; n <= document_.numPages; n++) {
-			const page = await document_.getPage(n);
-			const viewport = page.getViewport({ scale: 0.2 });
-			const canvas = document.createElement('canvas');
-			canvas.width = viewport.width; canvas.height = viewport.height;
-			await page.render({ canvas, viewport }).promise;
-			const [grey] = canvas.getContext('2d').getImageData(canvas.width / 2, canvas.height / 3, 1, 1).data;
-			pages.push([viewport.width / 0.2, viewport.height / 0.2, (await page.getTextContent()).items.length, grey * 100 / 255]);
-		}
-		window.madePages = JSON.stringify(pages);
-	})().catch((error) => { window.madePages = String(error.stack); }), ''`)
-	p.until(`!!window.madePages`)
-	var rows [][4]float64
-	if err := json.Unmarshal([]byte(p.eval(`madePages`)), &rows); err != nil {
-		p.t.Fatalf("%v: %s", err, p.eval(`madePages`))
-	}
-	var pages []madePage
-	for _, r := range rows {
-		pages = append(pages, madePage{r[0], r[1], r[2] > 0, int(r[3] + 0.5)})
-	}
-	return pages
-}
-
-// asset is the path of a script that the page has asked for.
-func (p *pageInBrowser) asset(name string) string {
-	p.t.Helper()
-	for _, url := range p.asked() {
-		if i := strings.Index(url, "/assets/"+name); i >= 0 {
-			return url[i:]
-		}
-	}
-	p.t.Fatalf("the page has not asked for %s", name)
-	return ""
-}
-
 func near(a, b float64) bool { return a-b < 0.6 && b-a < 0.6 }
 
 // The switches reach the service, and stay as they are after a reload.
@@ -193,30 +98,30 @@ func testOptions(t *testing.T, chromium context.Context) {
 		return echo(data, o)
 	}})
 	p := openFront(t, chromium, s.url)
-	p.pick(p.file("a.png", picture(t, 40, 30)))
-	p.until(`states() == 'done'`)
+	p.Pick(p.File("a.png", picture(t, 40, 30)))
+	p.Until(`states() == 'done'`)
 	if got, want := <-seen, (unink.Options{Layers: true}); got != want {
 		t.Errorf("as it is: %+v", got)
 	}
-	p.pressed("#options summary")
+	p.Pressed("#options summary")
 	for _, selector := range []string{"[value=black]", "[value=pencil]", "[name=keepOrientation]", "[name=keepDistortion]"} {
-		p.do(chromedp.Focus(chromedp.CSS("#options "+selector)), chromedp.KeyEvent(" "))
+		p.Do(chromedp.Focus(chromedp.CSS("#options "+selector)), chromedp.KeyEvent(" "))
 	}
-	p.do(chromedp.Focus(chromedp.CSS("#options select")), chromedp.KeyEvent("P")) // PNG
-	p.do(chromedp.Navigate(s.url))
-	p.frontReady()
-	p.is(`states()`, "done")
-	p.pick(p.file("b.png", picture(t, 41, 30)))
-	p.until(`states() == 'done,done'`)
+	p.Do(chromedp.Focus(chromedp.CSS("#options select")), chromedp.KeyEvent("P")) // PNG
+	p.Do(chromedp.Navigate(s.url))
+	p.FrontReady()
+	p.Is(`states()`, "done")
+	p.Pick(p.File("b.png", picture(t, 41, 30)))
+	p.Until(`states() == 'done,done'`)
 	want := unink.Options{Layers: true, KeepOrientation: true, KeepDistortion: true, Format: unink.PNG, Remove: unink.Blue | unink.Red | unink.Green}
 	if got := <-seen; got != want {
 		t.Errorf("cleaned with %+v, want %+v", got, want)
 	}
-	p.pressed("#options summary")
+	p.Pressed("#options summary")
 	for _, ink := range []string{"blue", "red", "green"} { // the last one stays
-		p.do(chromedp.Focus(chromedp.CSS("#options [value="+ink+"]")), chromedp.KeyEvent(" "))
+		p.Do(chromedp.Focus(chromedp.CSS("#options [value="+ink+"]")), chromedp.KeyEvent(" "))
 	}
-	p.is(`[...document.querySelectorAll('[name=ink]:checked')].map((ink) => ink.value).join() + document.querySelector('#status').textContent`, "greenChoose at least one ink.")
+	p.Is(`[...document.querySelectorAll('[name=ink]:checked')].map((ink) => ink.value).join() + document.querySelector('#status').textContent`, "greenChoose at least one ink.")
 }
 
 // A PDF of 30 pages by somebody who is logged in: limits are met and waited out, and it comes out as it went in.
@@ -247,51 +152,51 @@ func testPDF(t *testing.T, chromium context.Context) {
 			}
 		}}, r)
 	})))
-	p.logIn()
-	p.until(`document.querySelector('#who .credits').textContent == '35 credits' && document.querySelector('#who .guest').hidden`)
-	var pages []pageOf
+	logIn(p)
+	p.Until(`document.querySelector('#who .credits').textContent == '35 credits' && document.querySelector('#who .guest').hidden`)
+	var pages []browsertest.PDFPage
 	for i := range count {
-		page := pageOf{width: 200 + 3*i, height: 300 - 2*i, grey: 95 - 2*i}
+		page := browsertest.PDFPage{Width: 200 + 3*i, Height: 300 - 2*i, Grey: 95 - 2*i}
 		if i == 7 {
-			page.turned = 90
+			page.Turned = 90
 		}
 		pages = append(pages, page)
 	}
-	p.pressed("#options summary")
-	p.do(chromedp.Focus(chromedp.CSS("[name=keepUnwritten]")), chromedp.KeyEvent(" "))
-	p.pick(p.file("exam.pdf", pdfOf(pages...)))
-	p.until(`states() == 'pausing' && /Page 13 of 30: Too many pages in a minute. Goes on in [1-8] s./.test(document.querySelector('.state').textContent)`)
-	p.untilLong(`states() == 'done'`)
-	p.is(`document.querySelector('.state').textContent`, "Done, 30 pages")
-	p.until(`document.querySelector('#who .credits').textContent == '5 credits'`)
+	p.Pressed("#options summary")
+	p.Do(chromedp.Focus(chromedp.CSS("[name=keepUnwritten]")), chromedp.KeyEvent(" "))
+	p.Pick(p.File("exam.pdf", browsertest.PDF(pages...)))
+	p.Until(`states() == 'pausing' && /Page 13 of 30: Too many pages in a minute. Goes on in [1-8] s./.test(document.querySelector('.state').textContent)`)
+	p.UntilLong(`states() == 'done'`)
+	p.Is(`document.querySelector('.state').textContent`, "Done, 30 pages")
+	p.Until(`document.querySelector('#who .credits').textContent == '5 credits'`)
 	s.left(owner, 5)
 	if n := limited.Load(); n < 1 || n > 4 {
 		t.Errorf("the limit was met %d times", n)
 	}
 	for i, grey := range order {
-		if grey < pages[i].grey-2 || grey > pages[i].grey+2 {
-			t.Errorf("page %d was sent with grey %d, not %d", i+1, grey, pages[i].grey)
+		if grey < pages[i].Grey-2 || grey > pages[i].Grey+2 {
+			t.Errorf("page %d was sent with grey %d, not %d", i+1, grey, pages[i].Grey)
 		}
 	}
 
-	p.until(`document.querySelector('#page-number').textContent == '1 / 30' && document.querySelector('#page-before').disabled`)
-	p.pressed("#page-after")
-	p.until(`document.querySelector('#page-number').textContent == '2 / 30' && document.querySelector('.after').naturalWidth == 564`) // 203 points at 200 dpi
-	name, made := p.download("li .download")
+	p.Until(`document.querySelector('#page-number').textContent == '1 / 30' && document.querySelector('#page-before').disabled`)
+	p.Pressed("#page-after")
+	p.Until(`document.querySelector('#page-number').textContent == '2 / 30' && document.querySelector('.after').naturalWidth == 564`) // 203 points at 200 dpi
+	name, made := p.Download("li .download")
 	if name != "exam.clean.pdf" {
 		t.Errorf("downloaded %q", name)
 	}
-	got := p.readPDF(made)
+	got := p.ReadPDF(made)
 	if len(got) != count {
 		t.Fatalf("%d pages came out", len(got))
 	}
 	for i, page := range got {
-		width, height := float64(pages[i].width), float64(pages[i].height)
-		if pages[i].turned == 90 {
+		width, height := float64(pages[i].Width), float64(pages[i].Height)
+		if pages[i].Turned == 90 {
 			width, height = height, width
 		}
 		unwritten := (i+1)%3 == 0
-		if !near(page.width, width) || !near(page.height, height) || page.original != unwritten || page.grey < pages[i].grey-2 || page.grey > pages[i].grey+2 {
+		if !near(page.Width, width) || !near(page.Height, height) || page.Original != unwritten || page.Grey < pages[i].Grey-2 || page.Grey > pages[i].Grey+2 {
 			t.Errorf("page %d is %+v, of %+v, unwritten %v", i+1, page, pages[i], unwritten)
 		}
 	}
@@ -300,12 +205,12 @@ func testPDF(t *testing.T, chromium context.Context) {
 // What is wrong with a PDF is told apart.
 func testOddPDFs(t *testing.T, chromium context.Context) {
 	p := openFront(t, chromium, start(t, &fakeCleaner{}).url)
-	sound := pdfOf(pageOf{width: 200, height: 300, grey: 100})
+	sound := browsertest.PDF(browsertest.PDFPage{Width: 200, Height: 300, Grey: 100})
 	locked := bytes.Replace(sound, []byte("trailer << "), []byte("trailer << /ID [<00112233445566778899aabbccddeeff> <00112233445566778899aabbccddeeff>] /Encrypt << /Filter /Standard /V 2 /R 3 /Length 128 /P -4 /O <"+strings.Repeat("ab", 32)+"> /U <"+strings.Repeat("cd", 32)+"> >> "), 1)
-	p.pick(p.file("locked.pdf", locked), p.file("broken.pdf", []byte("%PDF-1.7 and so on")), p.file("late.pdf", append([]byte("\n\n"), sound...)))
-	p.until(`states() == 'refused,refused,done'`)
+	p.Pick(p.File("locked.pdf", locked), p.File("broken.pdf", []byte("%PDF-1.7 and so on")), p.File("late.pdf", append([]byte("\n\n"), sound...)))
+	p.Until(`states() == 'refused,refused,done'`)
 	for i, want := range []string{"password", "damaged"} {
-		if got := p.eval(fmt.Sprintf(`document.querySelectorAll('.state')[%d].textContent`, i)); !strings.Contains(got, want) {
+		if got := p.Eval(fmt.Sprintf(`document.querySelectorAll('.state')[%d].textContent`, i)); !strings.Contains(got, want) {
 			t.Errorf("PDF %d: %q", i, got)
 		}
 	}
@@ -314,28 +219,28 @@ func testOddPDFs(t *testing.T, chromium context.Context) {
 // A guest's pages of a PDF need no proof of work, and stop at their own allowance.
 func testGuestPDF(t *testing.T, chromium context.Context) {
 	s := withAccounts(t)
-	page := pageOf{width: 100, height: 100, grey: 90}
+	page := browsertest.PDFPage{Width: 100, Height: 100, Grey: 90}
 	p := openFront(t, chromium, serveTo(t, s.Handler()))
-	p.pick(p.file("a.pdf", pdfOf(page, page, page)))
-	p.until(`!notice.hidden && document.querySelector('.state').textContent == 'Page 3 of 3: Waiting'`)
-	for _, url := range p.asked() {
+	p.Pick(p.File("a.pdf", browsertest.PDF(page, page, page)))
+	p.Until(`!notice.hidden && document.querySelector('.state').textContent == 'Page 3 of 3: Waiting'`)
+	for _, url := range p.Asked() {
 		if strings.Contains(url, "/api/bot-challenge") {
 			t.Error("a proof of work was asked for")
 		}
 	}
-	p.press("Cancel: a.pdf")
-	p.until(`states() == 'cancelled' && document.querySelector('.state').textContent.startsWith('2 of 3 pages done.')`)
+	p.Press("Cancel: a.pdf")
+	p.Until(`states() == 'cancelled' && document.querySelector('.state').textContent.startsWith('2 of 3 pages done.')`)
 }
 
 // Everything as one ZIP, where no name comes twice, and as one PDF.
 func testTogether(t *testing.T, chromium context.Context) {
 	p := openFront(t, chromium, start(t, &fakeCleaner{}).url)
 	one, two := picture(t, 60, 80), picture(t, 90, 60)
-	p.pick(p.file("a.png", one), p.file("b.pdf", pdfOf(pageOf{width: 100, height: 200, grey: 90}, pageOf{width: 300, height: 200, grey: 80})))
-	p.until(`states() == 'done,done'`)
-	p.pick(p.file("a.png", two), p.file("broken.pdf", []byte("%PDF-1.7")))
-	p.until(`states() == 'done,done,done,refused'`)
-	name, data := p.download("#all-zip")
+	p.Pick(p.File("a.png", one), p.File("b.pdf", browsertest.PDF(browsertest.PDFPage{Width: 100, Height: 200, Grey: 90}, browsertest.PDFPage{Width: 300, Height: 200, Grey: 80})))
+	p.Until(`states() == 'done,done'`)
+	p.Pick(p.File("a.png", two), p.File("broken.pdf", []byte("%PDF-1.7")))
+	p.Until(`states() == 'done,done,done,refused'`)
+	name, data := p.Download("#all-zip")
 	archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil || name != "unink.zip" {
 		t.Fatal(name, err)
@@ -347,26 +252,26 @@ func testTogether(t *testing.T, chromium context.Context) {
 	if len(content) != 3 || content["a.clean.png"] != len(one) || content["a 2.clean.png"] != len(two) || content["b.clean.pdf"] == 0 {
 		t.Errorf("the ZIP has %v of %d and %d", content, len(one), len(two))
 	}
-	name, data = p.download("#all-pdf")
+	name, data = p.Download("#all-pdf")
 	var sizes []string
-	for _, page := range p.readPDF(data) {
-		sizes = append(sizes, fmt.Sprintf("%.0f×%.0f", page.width, page.height))
+	for _, page := range p.ReadPDF(data) {
+		sizes = append(sizes, fmt.Sprintf("%.0f×%.0f", page.Width, page.Height))
 	}
 	if got := strings.Join(sizes, " "); name != "unink.pdf" || got != "595×794 100×200 300×200 595×397" {
 		t.Errorf("%s has pages of %s", name, got)
 	}
-	p.pressed("#all-remove")
-	p.until(`document.querySelector('#queue').hidden && document.activeElement.id == 'files'`)
+	p.Pressed("#all-remove")
+	p.Until(`document.querySelector('#queue').hidden && document.activeElement.id == 'files'`)
 }
 
 // A result is saved as PNG, JPEG or PDF.
 func testFormats(t *testing.T, chromium context.Context) {
 	p := openFront(t, chromium, start(t, &fakeCleaner{}).url)
-	p.pick(p.file("a.png", picture(t, 60, 80)))
-	p.until(`states() == 'done'`)
+	p.Pick(p.File("a.png", picture(t, 60, 80)))
+	p.Until(`states() == 'done'`)
 	for format, head := range map[string]string{"png": "\x89PNG", "jpeg": "\xff\xd8\xff", "pdf": "%PDF-"} {
-		p.eval(`(() => { const select = document.querySelector('[name=format]'); select.value = '` + format + `'; select.dispatchEvent(new Event('change', { bubbles: true })); })()`)
-		if name, data := p.download("#actions .download"); !strings.HasPrefix(string(data), head) || !strings.HasPrefix(name, "a.clean.") {
+		p.Eval(`(() => { const select = document.querySelector('[name=format]'); select.value = '` + format + `'; select.dispatchEvent(new Event('change', { bubbles: true })); })()`)
+		if name, data := p.Download("#actions .download"); !strings.HasPrefix(string(data), head) || !strings.HasPrefix(name, "a.clean.") {
 			t.Errorf("as %s: %q, %.8q", format, name, data)
 		}
 	}
@@ -375,42 +280,42 @@ func testFormats(t *testing.T, chromium context.Context) {
 // Both pictures are zoomed and moved as one, by keys, buttons, wheel and fingers.
 func testZoom(t *testing.T, chromium context.Context) {
 	p := openFront(t, chromium, start(t, &fakeCleaner{}).url)
-	p.do(chromedp.EmulateViewport(1280, 900, chromedp.EmulateTouch))
-	p.pick(p.file("a.png", picture(t, 600, 400)))
-	p.until(`states() == 'done' && document.querySelector('.after').naturalWidth == 600 && document.querySelector('.before').naturalWidth == 600`)
-	p.eval(`window.seen = () => ['.after', '.before'].map((s) => { const r = document.querySelector(s).getBoundingClientRect(), f = document.querySelector('.compare').getBoundingClientRect(); return [r.x - f.x, r.y - f.y, r.width / (f.width - 2)].map((n) => Math.round(n * 10) / 10).join(); }); ''`)
+	p.Do(chromedp.EmulateViewport(1280, 900, chromedp.EmulateTouch))
+	p.Pick(p.File("a.png", picture(t, 600, 400)))
+	p.Until(`states() == 'done' && document.querySelector('.after').naturalWidth == 600 && document.querySelector('.before').naturalWidth == 600`)
+	p.Eval(`window.seen = () => ['.after', '.before'].map((s) => { const r = document.querySelector(s).getBoundingClientRect(), f = document.querySelector('.compare').getBoundingClientRect(); return [r.x - f.x, r.y - f.y, r.width / (f.width - 2)].map((n) => Math.round(n * 10) / 10).join(); }); ''`)
 	same := func(what string) string {
 		t.Helper()
-		pair := strings.Fields(strings.ReplaceAll(p.eval(`seen().join(' ')`), ";", " "))
+		pair := strings.Fields(strings.ReplaceAll(p.Eval(`seen().join(' ')`), ";", " "))
 		if len(pair) != 2 || pair[0] != pair[1] {
 			t.Errorf("%s: the pictures lie at %v", what, pair)
 		}
 		return pair[0]
 	}
 	start := same("at first")
-	p.pressed("#zoom-in")
-	p.pressed("#zoom-in")
+	p.Pressed("#zoom-in")
+	p.Pressed("#zoom-in")
 	if got := same("buttons"); got == start || !strings.HasSuffix(got, ",1.6") {
 		t.Errorf("zoomed in to %s", got)
 	}
-	p.is(`document.querySelector('#zoom-level').textContent`, "156 %")
+	p.Is(`document.querySelector('#zoom-level').textContent`, "156 %")
 	before := same("before the keys")
-	p.do(chromedp.Focus(chromedp.CSS("#split")), chromedp.KeyEvent(kb.ArrowRight, chromedp.KeyModifiers(chromedp.ModifierShift)))
+	p.Do(chromedp.Focus(chromedp.CSS("#split")), chromedp.KeyEvent(kb.ArrowRight, chromedp.KeyModifiers(chromedp.ModifierShift)))
 	if got := same("moved by a key"); got == before {
 		t.Error("Shift and an arrow key have not moved the page")
 	}
-	p.is(`split.value`, "50")
-	p.do(chromedp.KeyEvent("0"))
+	p.Is(`split.value`, "50")
+	p.Do(chromedp.KeyEvent("0"))
 	if got := same("shown whole"); got != start {
 		t.Errorf("shown whole at %s, first at %s", got, start)
 	}
-	p.eval(`(() => { const f = document.querySelector('.compare'), r = f.getBoundingClientRect(); f.dispatchEvent(new WheelEvent('wheel', { deltaY: -100, ctrlKey: true, clientX: r.x + r.width / 2, clientY: r.y + r.height / 2, bubbles: true, cancelable: true })); })()`)
+	p.Eval(`(() => { const f = document.querySelector('.compare'), r = f.getBoundingClientRect(); f.dispatchEvent(new WheelEvent('wheel', { deltaY: -100, ctrlKey: true, clientX: r.x + r.width / 2, clientY: r.y + r.height / 2, bubbles: true, cancelable: true })); })()`)
 	if got := same("wheel"); !strings.HasSuffix(got, ",2.7") {
 		t.Errorf("the wheel zoomed to %s", got)
 	}
-	p.is(`document.querySelector('.compare').dispatchEvent(new WheelEvent('wheel', { deltaY: 1e6, ctrlKey: true, cancelable: true }))`, "false")
+	p.Is(`document.querySelector('.compare').dispatchEvent(new WheelEvent('wheel', { deltaY: 1e6, ctrlKey: true, cancelable: true }))`, "false")
 	same("back")
-	p.eval(`(() => { const f = document.querySelector('.compare'), r = f.getBoundingClientRect();
+	p.Eval(`(() => { const f = document.querySelector('.compare'), r = f.getBoundingClientRect();
 		const touch = (type, id, x) => split.dispatchEvent(new PointerEvent(type, { pointerId: id, pointerType: 'touch', clientX: r.x + r.width / 2 + x, clientY: r.y + r.height / 2, bubbles: true }));
 		touch('pointerdown', 1, -20); touch('pointerdown', 2, 20); touch('pointermove', 2, 60); touch('pointermove', 1, -60); touch('pointerup', 1, -60); touch('pointerup', 2, 60); })()`)
 	if got := same("pinch"); !strings.HasSuffix(got, ",3") {
@@ -421,18 +326,18 @@ func testZoom(t *testing.T, chromium context.Context) {
 func testCopyAndPrint(t *testing.T, chromium context.Context) {
 	s := start(t, &fakeCleaner{})
 	p := openFront(t, chromium, s.url)
-	p.eval(`navigator.clipboard.write = async ([item]) => { window.copied = await (await item.getType('image/png')).arrayBuffer(); }, window.print = () => { window.printed = document.querySelectorAll('#sheets img').length; dispatchEvent(new Event('afterprint')); }, ''`)
+	p.Eval(`navigator.clipboard.write = async ([item]) => { window.copied = await (await item.getType('image/png')).arrayBuffer(); }, window.print = () => { window.printed = document.querySelectorAll('#sheets img').length; dispatchEvent(new Event('afterprint')); }, ''`)
 	data := picture(t, 60, 80)
-	p.pick(p.file("a.png", data))
-	p.until(`states() == 'done'`)
-	p.pressed("#copy")
-	p.until(fmt.Sprintf(`window.copied?.byteLength == %d && document.querySelector('#status').textContent == 'Copied.'`, len(data)))
-	p.pressed("#print")
-	p.until(`window.printed == 1 && document.querySelectorAll('#sheets img').length == 0`)
-	if _, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"}); err != nil {
+	p.Pick(p.File("a.png", data))
+	p.Until(`states() == 'done'`)
+	p.Pressed("#copy")
+	p.Until(fmt.Sprintf(`window.copied?.byteLength == %d && document.querySelector('#status').textContent == 'Copied.'`, len(data)))
+	p.Pressed("#print")
+	p.Until(`window.printed == 1 && document.querySelectorAll('#sheets img').length == 0`)
+	if _, err := chromedp.Call(p.Context, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"}); err != nil {
 		t.Fatal(err)
 	}
-	p.is(`['header.site', '.work', '#result', 'footer.site'].filter((s) => document.querySelector(s).offsetHeight > 0).length`, "0")
+	p.Is(`['header.site', '.work', '#result', 'footer.site'].filter((s) => document.querySelector(s).offsetHeight > 0).length`, "0")
 }
 
 // What is painted comes out in the download, exactly, and nothing else changes.
@@ -451,11 +356,11 @@ func testTouchUp(t *testing.T, chromium context.Context) {
 		}, nil
 	}})
 	p := openFront(t, chromium, s.url)
-	p.pick(p.file("a.png", picture(t, width, height)))
-	p.until(`states() == 'done'`)
+	p.Pick(p.File("a.png", picture(t, width, height)))
+	p.Until(`states() == 'done'`)
 	saved := func() *image.NRGBA {
 		t.Helper()
-		_, data := p.download("#actions .download")
+		_, data := p.Download("#actions .download")
 		img, err := png.Decode(bytes.NewReader(data))
 		if err != nil {
 			t.Fatal(err)
@@ -466,14 +371,14 @@ func testTouchUp(t *testing.T, chromium context.Context) {
 	}
 	open := func() {
 		t.Helper()
-		p.pressed("#touch-up")
-		p.until(`!document.querySelector('#touch').hidden && document.activeElement.id == 'touch'`)
+		p.Pressed("#touch-up")
+		p.Until(`!document.querySelector('#touch').hidden && document.activeElement.id == 'touch'`)
 	}
 	key := func(keys string, modifiers ...chromedp.Modifier) {
 		t.Helper()
-		p.do(chromedp.Focus(chromedp.CSS("#touch")))
+		p.Do(chromedp.Focus(chromedp.CSS("#touch")))
 		for _, k := range keys {
-			p.do(chromedp.KeyEvent(string(k), chromedp.KeyModifiers(modifiers...)))
+			p.Do(chromedp.KeyEvent(string(k), chromedp.KeyModifiers(modifiers...)))
 		}
 	}
 	// compare says where a picture differs from the result, and checks the colours there.
@@ -502,23 +407,23 @@ func testTouchUp(t *testing.T, chromium context.Context) {
 	compare("brought back", saved(), func(int, int) color.NRGBA { return ink }, image.Rect(92, 52, 108, 68))
 	open()
 	key("z", chromedp.ModifierCtrl)
-	p.pressed("#touch-done")
+	p.Pressed("#touch-done")
 	if got := saved(); !bytes.Equal(got.Pix, result.Pix) {
 		t.Error("undone, the download differs from the result")
 	}
 	open()
-	p.is(`document.querySelector('#undo').disabled && document.querySelector('#redo').disabled`, "true")
+	p.Is(`document.querySelector('#undo').disabled && document.querySelector('#redo').disabled`, "true")
 	key(" ")
-	p.pressed("#undo")
-	p.is(`document.querySelector('#undo').disabled && !document.querySelector('#redo').disabled`, "true")
-	p.pressed("#redo")
-	p.is(`!document.querySelector('#undo').disabled && document.querySelector('#redo').disabled`, "true")
+	p.Pressed("#undo")
+	p.Is(`document.querySelector('#undo').disabled && !document.querySelector('#redo').disabled`, "true")
+	p.Pressed("#redo")
+	p.Is(`!document.querySelector('#undo').disabled && document.querySelector('#redo').disabled`, "true")
 	key("z", chromedp.ModifierCtrl)
 
 	// The mouse erases the print that is left.
 	key("e")
-	p.is(`document.querySelector('#brush-erase').getAttribute('aria-pressed')`, "true")
-	p.eval(`(() => { const r = document.querySelector('#touch').getBoundingClientRect(), at = (type, x, y) => document.querySelector('#touch').dispatchEvent(new PointerEvent(type, { pointerId: 1, button: 0, clientX: r.x + x * r.width / 200, clientY: r.y + y * r.height / 120, bubbles: true }));
+	p.Is(`document.querySelector('#brush-erase').getAttribute('aria-pressed')`, "true")
+	p.Eval(`(() => { const r = document.querySelector('#touch').getBoundingClientRect(), at = (type, x, y) => document.querySelector('#touch').dispatchEvent(new PointerEvent(type, { pointerId: 1, button: 0, clientX: r.x + x * r.width / 200, clientY: r.y + y * r.height / 120, bubbles: true }));
 		document.querySelector('#touch').setPointerCapture = () => {};
 		at('pointerdown', 145, 55); at('pointermove', 165, 55); at('pointerup', 165, 55); })()`)
 	got := saved()
@@ -530,9 +435,9 @@ func testTouchUp(t *testing.T, chromium context.Context) {
 			}
 		}
 	}
-	p.do(chromedp.Navigate(s.url))
-	p.frontReady()
-	p.until(`states() == 'done' && document.querySelector('.after').naturalWidth == 200`)
+	p.Do(chromedp.Navigate(s.url))
+	p.FrontReady()
+	p.Until(`states() == 'done' && document.querySelector('.after').naturalWidth == 200`)
 	if again := saved(); !bytes.Equal(again.Pix, got.Pix) {
 		t.Error("after a reload the strokes are others")
 	}
@@ -563,24 +468,24 @@ func testReload(t *testing.T, chromium context.Context) {
 	owner := s.userWith(10)
 	url := serveTo(t, s.Handler())
 	p := openFront(t, chromium, url)
-	p.logIn()
-	page := pageOf{width: 100, height: 100, grey: 90}
-	p.pick(p.file("a.pdf", pdfOf(page, page, page)), p.file("b.png", picture(t, 50, 50)))
-	p.until(`/Page 2 of 3: Cleaning/.test(document.querySelector('.state').textContent)`)
-	p.do(chromedp.Navigate(url))
-	p.frontReady()
-	p.until(`states() == 'done,done'`)
+	logIn(p)
+	page := browsertest.PDFPage{Width: 100, Height: 100, Grey: 90}
+	p.Pick(p.File("a.pdf", browsertest.PDF(page, page, page)), p.File("b.png", picture(t, 50, 50)))
+	p.Until(`/Page 2 of 3: Cleaning/.test(document.querySelector('.state').textContent)`)
+	p.Do(chromedp.Navigate(url))
+	p.FrontReady()
+	p.Until(`states() == 'done,done'`)
 	if n := sent.Load(); n != 5 { // the second page twice
 		t.Errorf("%d pages were sent", n)
 	}
 	s.left(owner, 6)
-	p.is(`document.querySelector('#result-title').textContent`, "a.pdf")
-	p.press("Remove: a.pdf")
-	p.eval(`indexedDB.open('unink').onsuccess = ({ target }) => { target.result.transaction('jobs').objectStore('jobs').count().onsuccess = ({ target }) => { window.stored = target.result; }; }, ''`)
-	p.until(`window.stored == 1`)
-	p.do(chromedp.Navigate(url))
-	p.frontReady()
-	p.is(`states() + document.querySelector('#result-title').textContent`, "doneb.png")
+	p.Is(`document.querySelector('#result-title').textContent`, "a.pdf")
+	p.Press("Remove: a.pdf")
+	p.Eval(`indexedDB.open('unink').onsuccess = ({ target }) => { target.result.transaction('jobs').objectStore('jobs').count().onsuccess = ({ target }) => { window.stored = target.result; }; }, ''`)
+	p.Until(`window.stored == 1`)
+	p.Do(chromedp.Navigate(url))
+	p.FrontReady()
+	p.Is(`states() + document.querySelector('#result-title').textContent`, "doneb.png")
 }
 
 // The answer is lost after the page was charged: sent again, it is not charged again.
@@ -600,16 +505,16 @@ func testCutUpload(t *testing.T, chromium context.Context) {
 		}
 		panic(http.ErrAbortHandler)
 	})))
-	p.logIn()
-	p.pick(p.file("a.png", append(picture(t, 40, 30), make([]byte, 4<<20)...)))
+	logIn(p)
+	p.Pick(p.File("a.png", append(picture(t, 40, 30), make([]byte, 4<<20)...)))
 	for range 2 { // the browser itself sends again what is cut on a connection that it has used before
-		p.until(`states() == 'done' || states() == 'pausing'`)
-		if p.eval(`states()`) == "pausing" {
-			p.press("Try now: a.png")
-			p.until(`states() != 'pausing'`)
+		p.Until(`states() == 'done' || states() == 'pausing'`)
+		if p.Eval(`states()`) == "pausing" {
+			p.Press("Try now: a.png")
+			p.Until(`states() != 'pausing'`)
 		}
 	}
-	p.until(`states() == 'done'`)
+	p.Until(`states() == 'done'`)
 	s.left(owner, 9)
 	if n := cut.Load(); n != 3 {
 		t.Errorf("%d requests, one cut while it was sent, one when it was done, and a third", n)
@@ -627,61 +532,59 @@ func testRestart(t *testing.T, chromium context.Context) {
 		s.Handler().ServeHTTP(w, r)
 	}))
 	p := openFront(t, chromium, url)
-	p.until(`!!navigator.serviceWorker.controller`)
+	p.Until(`!!navigator.serviceWorker.controller`)
 	down.Store(true)
-	p.pick(p.file("a.png", picture(t, 40, 30)))
-	p.until(`states() == 'pausing'`)
-	p.do(chromedp.Navigate(url)) // from what is kept
-	p.frontReady()
-	p.until(`states() == 'pausing'`)
+	p.Pick(p.File("a.png", picture(t, 40, 30)))
+	p.Until(`states() == 'pausing'`)
+	p.Do(chromedp.Navigate(url)) // from what is kept
+	p.FrontReady()
+	p.Until(`states() == 'pausing'`)
 	down.Store(false)
-	p.press("Try now: a.png")
-	p.until(`states() == 'done'`)
+	p.Press("Try now: a.png")
+	p.Until(`states() == 'done'`)
 }
 
 // A second tab has a queue of its own; that of a closed one is taken over.
 func testTwoTabs(t *testing.T, chromium context.Context) {
 	url := start(t, &fakeCleaner{}).url
 	p := openFront(t, chromium, url)
-	p.pick(p.file("a.png", picture(t, 40, 30)))
-	p.until(`states() == 'done'`)
-	ctx, cancel := chromedp.NewContext(p.ctx)
-	defer cancel()
-	second := &pageInBrowser{t: t, ctx: ctx, dir: t.TempDir()}
-	second.do(chromedp.Navigate(url))
-	second.frontReady()
-	second.is(`states()`, "")
-	second.pick(second.file("b.png", picture(t, 40, 30)))
-	second.until(`states() == 'done'`)
-	p.do(chromedp.Navigate(url))
-	p.frontReady()
-	p.is(`states() + document.querySelector('#queue .name').textContent`, "donea.png")
-	p.eval(`sessionStorage.clear(), ''`)
-	p.do(chromedp.Navigate("about:blank"))
-	second.do(chromedp.Navigate("about:blank"))
-	p.do(chromedp.Navigate(url))
-	p.frontReady()
-	p.is(`states()`, "done")
+	p.Pick(p.File("a.png", picture(t, 40, 30)))
+	p.Until(`states() == 'done'`)
+	second := p.Tab()
+	second.Do(chromedp.Navigate(url))
+	second.FrontReady()
+	second.Is(`states()`, "")
+	second.Pick(second.File("b.png", picture(t, 40, 30)))
+	second.Until(`states() == 'done'`)
+	p.Do(chromedp.Navigate(url))
+	p.FrontReady()
+	p.Is(`states() + document.querySelector('#queue .name').textContent`, "donea.png")
+	p.Eval(`sessionStorage.clear(), ''`)
+	p.Do(chromedp.Navigate("about:blank"))
+	second.Do(chromedp.Navigate("about:blank"))
+	p.Do(chromedp.Navigate(url))
+	p.FrontReady()
+	p.Is(`states()`, "done")
 }
 
 // What another app shares is in the queue when the page opens.
 func testShared(t *testing.T, chromium context.Context) {
 	s := start(t, &fakeCleaner{})
 	p := openFront(t, chromium, s.url)
-	p.until(`!!navigator.serviceWorker.controller`)
+	p.Until(`!!navigator.serviceWorker.controller`)
 	data, err := json.Marshal(picture(t, 40, 30))
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.eval(`(async () => {
+	p.Eval(`(async () => {
 		const form = new FormData();
 		form.append('files', new File([Uint8Array.from(atob(` + string(data) + `), (c) => c.charCodeAt(0))], 'gallery é.png', { type: 'image/png' }));
 		window.answer = (await fetch('/share', { method: 'POST', body: form })).url;
 	})(), ''`)
-	p.until(`window.answer?.endsWith('/?shared')`)
-	p.do(chromedp.Navigate(s.url + "/?shared"))
-	p.frontReady()
-	p.until(`states() == 'done' && document.querySelector('#queue .name').textContent == 'gallery é.png' && location.search == ''`)
+	p.Until(`window.answer?.endsWith('/?shared')`)
+	p.Do(chromedp.Navigate(s.url + "/?shared"))
+	p.FrontReady()
+	p.Until(`states() == 'done' && document.querySelector('#queue .name').textContent == 'gallery é.png' && location.search == ''`)
 }
 
 // Every state of the page, in both languages, light and dark, holds against axe-core.
@@ -694,41 +597,41 @@ func testAccessible(t *testing.T, chromium context.Context) {
 		width            int64
 	}{{"en", "light", 1280}, {"zh-CN", "dark", 390}} {
 		p := openFront(t, chromium, url+"/?lang="+look.language)
-		p.look(look.width, 844, look.scheme)
-		p.is(`document.documentElement.lang`, look.language)
-		p.accessible()
-		p.pressed("#options summary")
-		p.pick(p.file("a.png", picture(t, 400, 300)), p.file("b.txt", []byte("no")), p.file("c.png", picture(t, 400, 300)), p.file("d.png", picture(t, 400, 300)))
-		p.until(`/^(done|failed|pausing),refused,(done|failed|pausing|waiting),(pausing|waiting)$/.test(states())`)
-		p.accessible()
+		p.Look(look.width, 844, look.scheme)
+		p.Is(`document.documentElement.lang`, look.language)
+		p.Accessible()
+		p.Pressed("#options summary")
+		p.Pick(p.File("a.png", picture(t, 400, 300)), p.File("b.txt", []byte("no")), p.File("c.png", picture(t, 400, 300)), p.File("d.png", picture(t, 400, 300)))
+		p.Until(`/^(done|failed|pausing),refused,(done|failed|pausing|waiting),(pausing|waiting)$/.test(states())`)
+		p.Accessible()
 		if look.language == "en" { // the others of the day are used up
-			p.pressed("#touch-up")
-			p.until(`!document.querySelector('#touch').hidden`)
-			p.accessible()
+			p.Pressed("#touch-up")
+			p.Until(`!document.querySelector('#touch').hidden`)
+			p.Accessible()
 		}
-		p.is(`document.documentElement.scrollWidth <= innerWidth`, "true")
+		p.Is(`document.documentElement.scrollWidth <= innerWidth`, "true")
 	}
 }
 
 // What the first visit loads is small.
 func testLightWeight(t *testing.T, chromium context.Context) {
 	url := serveTo(t, withAccounts(t).Handler())
-	p := openPage(t, chromium, url+"/healthz")
+	p := browsertest.Open(t, chromium, url+"/healthz")
 	var bytes atomic.Int64
-	if err := chromedp.Listen(p.ctx, func(event any) {
+	if err := chromedp.Listen(p.Context, func(event any) {
 		if e, ok := event.(*wire.EventLoadingFinished); ok {
 			bytes.Add(int64(e.EncodedDataLength))
 		}
 	}); err != nil {
 		t.Fatal(err)
 	}
-	p.do(chromedp.Navigate(url))
-	p.frontReady()
-	p.until(`!!navigator.serviceWorker.controller`)
+	p.Do(chromedp.Navigate(url))
+	p.FrontReady()
+	p.Until(`!!navigator.serviceWorker.controller`)
 	if n := bytes.Load(); n < 10_000 || n > 150_000 {
 		t.Errorf("the first page takes %d bytes", n)
 	}
-	for _, url := range p.asked() {
+	for _, url := range p.Asked() {
 		if regexp.MustCompile(`pdf|client-zip|touch-`).MatchString(url) {
 			t.Errorf("it loads %s", url)
 		}
@@ -746,10 +649,10 @@ func TestFrontPageWithEngine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := openFront(t, startChromium(t), start(t, engine).url)
-	p.do(chromedp.Focus(chromedp.CSS("[name=preserveColor][value=true]")), chromedp.KeyEvent(" "))
-	p.pick(p.file("before.jpg", photo))
-	p.untilLong(`states() == 'done'`)
+	p := openFront(t, browsertest.Start(t), start(t, engine).url)
+	p.Do(chromedp.Focus(chromedp.CSS("[name=preserveColor][value=true]")), chromedp.KeyEvent(" "))
+	p.Pick(p.File("before.jpg", photo))
+	p.UntilLong(`states() == 'done'`)
 	sum := func(data []byte) (sum int) {
 		t.Helper()
 		img, _, err := image.Decode(bytes.NewReader(data))
@@ -764,12 +667,12 @@ func TestFrontPageWithEngine(t *testing.T) {
 		}
 		return sum
 	}
-	_, clean := p.download("#actions .download")
-	p.pressed("#touch-up")
-	p.until(`!document.querySelector('#touch').hidden`)
-	p.eval(`Object.assign(document.querySelector('#brush-size'), { max: 5000 }).value = 5000, ''`)
-	p.do(chromedp.Focus(chromedp.CSS("#touch")), chromedp.KeyEvent(" "))
-	_, restored := p.download("#actions .download")
+	_, clean := p.Download("#actions .download")
+	p.Pressed("#touch-up")
+	p.Until(`!document.querySelector('#touch').hidden`)
+	p.Eval(`Object.assign(document.querySelector('#brush-size'), { max: 5000 }).value = 5000, ''`)
+	p.Do(chromedp.Focus(chromedp.CSS("#touch")), chromedp.KeyEvent(" "))
+	_, restored := p.Download("#actions .download")
 	before, after, again := sum(photo), sum(clean), sum(restored)
 	if after <= before || again >= after || again-before > (after-before)/5 {
 		t.Errorf("the photo's pixels sum up to %d, %d when it is clean, %d when all is brought back", before, after, again)
@@ -793,29 +696,13 @@ func TestNothingHere(t *testing.T) {
 // The header says who is logged in.
 func testWho(t *testing.T, chromium context.Context) {
 	open := openFront(t, chromium, start(t, &fakeCleaner{}).url)
-	open.is(`document.querySelector('#who')`, "null")
+	open.Is(`document.querySelector('#who')`, "null")
 	s := withAccounts(t)
 	p := openFront(t, chromium, serveTo(t, s.Handler()))
-	p.is(`[...document.querySelectorAll('#who a:not([hidden])')].map((a) => a.pathname).join()`, "/log-in,/sign-up")
+	p.Is(`[...document.querySelectorAll('#who a:not([hidden])')].map((a) => a.pathname).join()`, "/log-in,/sign-up")
 	s.userWith(1)
-	p.logIn()
-	p.until(`[...document.querySelectorAll('#who a:not([hidden])')].map((a) => a.innerText).join() == 'Account 1 credit'`)
-}
-
-// frontReady waits for the front page after it was loaded.
-func (p *pageInBrowser) frontReady() {
-	p.t.Helper()
-	p.until(`document.body.classList.contains('ready')`)
-	p.eval(`window.states = () => [...document.querySelectorAll('#queue li')].map((row) => row.dataset.state).join(); ''`)
-}
-
-// untilLong waits for a condition that takes its time.
-func (p *pageInBrowser) untilLong(condition string) {
-	p.t.Helper()
-	_, err := chromedp.Run(p.ctx, chromedp.Poll[bool](condition, chromedp.WithPollingInterval(100*time.Millisecond), chromedp.WithPollingTimeout(50*time.Second)))
-	if err != nil {
-		p.t.Fatalf("%s: %v; the page says %s", condition, err, p.eval(`document.querySelector('main').innerText`))
-	}
+	logIn(p)
+	p.Until(`[...document.querySelectorAll('#who a:not([hidden])')].map((a) => a.innerText).join() == 'Account 1 credit'`)
 }
 
 // statusWriter tells the status of an answer.
@@ -877,11 +764,8 @@ func (s *accountServer) left(owner string, want int) {
 	}
 }
 
-// logIn logs [pia] in, and loads the page again.
-func (p *pageInBrowser) logIn() {
-	p.t.Helper()
-	p.eval(`window.answer = undefined, fetch('/api/log-in', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ email: '` + pia + `', password: '` + passwordOfAll + `' }) }).then(({ status }) => { window.answer = status; }), ''`)
-	p.until(`window.answer == 200`)
-	p.do(chromedp.Reload())
-	p.frontReady()
+// logIn logs [pia] in, who comes to the front page.
+func logIn(p *browsertest.Page) {
+	p.LogIn(pia, passwordOfAll)
+	p.FrontReady()
 }

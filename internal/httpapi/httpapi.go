@@ -133,13 +133,15 @@ type Services struct {
 	Limits    limit.Limiter
 	Slots     *limit.Slots
 	Bots      botcheck.Checker
-	Challenge func() (any, error) // what a bot check is made from, for GET /api/bot-challenge
-	Uses      *usage.Recorder
-	History   *usage.Service
-	Selling   *billing.Stripe // nil: nothing is sold here online
-	Revenue   func(ctx context.Context, from, to time.Time) ([]billing.Revenue, error)
-	Database  func(context.Context) error // answers whether it is there
-	Mail      func(context.Context) (mail.Status, error)
+	// TurnstileKey is the site key of the Turnstile that Bots asks; without one, Challenge makes the tasks that Bots checks.
+	TurnstileKey string
+	Challenge    func() (any, error)
+	Uses         *usage.Recorder
+	History      *usage.Service
+	Selling      *billing.Stripe // nil: nothing is sold here online
+	Revenue      func(ctx context.Context, from, to time.Time) ([]billing.Revenue, error)
+	Database     func(context.Context) error // answers whether it is there
+	Mail         func(context.Context) (mail.Status, error)
 }
 
 // Server answers both entry points.
@@ -189,7 +191,7 @@ func New(c Cleaner, cfg Config, services *Services, log *slog.Logger) (*Server, 
 	if services != nil {
 		s.metrics.watch(services)
 	}
-	if s.pages, err = webui.New(webui.Config{Accounts: services != nil}); err != nil {
+	if s.pages, err = webui.New(webui.Config{Accounts: services != nil, Turnstile: services != nil && services.TurnstileKey != ""}); err != nil {
 		return nil, err
 	}
 	s.handler = s.observe(s.routes())

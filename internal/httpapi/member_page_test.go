@@ -16,6 +16,7 @@ import (
 
 	"unink/internal/account"
 	"unink/internal/billing"
+	"unink/internal/browsertest"
 	"unink/internal/credit"
 	"unink/internal/limit"
 	"unink/internal/mail"
@@ -24,59 +25,10 @@ import (
 	"unink/internal/usage"
 )
 
-// typed puts a text into a field, from the keyboard, in place of what is there.
-func (p *pageInBrowser) typed(selector, text string) {
-	p.t.Helper()
-	p.do(chromedp.Focus(chromedp.CSS(selector)))
-	p.eval(fmt.Sprintf(`document.querySelector(%q).value = '', ''`, selector))
-	p.do(chromedp.KeyEvent(text))
-}
-
-// entered is typed with Enter after it.
-func (p *pageInBrowser) entered(selector, text string) {
-	p.t.Helper()
-	p.typed(selector, text)
-	p.do(chromedp.KeyEvent(kb.Enter))
-}
-
-func (p *pageInBrowser) at(path string) {
-	p.t.Helper()
-	p.arrives(fmt.Sprintf(`location.pathname + location.search == %q && document.readyState == 'complete'`, path))
-}
-
-// arrives waits for a condition while pages may come and go.
-func (p *pageInBrowser) arrives(condition string) {
-	p.t.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); <-tick.C {
-		if ok, err := chromedp.Run(p.ctx, chromedp.Evaluate[bool](condition)); err == nil && ok {
-			return
-		}
-	}
-	p.t.Fatalf("%s: the page is %s: %s", condition, p.eval(`location.href`), p.eval(`document.body.innerText`))
-}
-
-// shown waits until an element is to be seen.
-func (p *pageInBrowser) shown(selector string) {
-	p.t.Helper()
-	p.until(fmt.Sprintf(`document.querySelector(%q)?.checkVisibility()`, selector))
-}
-
-// open goes to another address of the site.
-func (p *pageInBrowser) open(path string) {
-	p.t.Helper()
-	p.do(chromedp.Navigate(p.eval(`location.origin`) + path))
-}
-
 // enter logs somebody in who has the password of all, and opens a page.
-func (p *pageInBrowser) enter(email, path string) {
-	p.t.Helper()
-	p.open("/log-in")
-	p.typed("#email", email)
-	p.entered("#password", passwordOfAll)
-	p.at("/")
-	p.open(path)
+func enter(p *browsertest.Page, email, path string) {
+	p.LogIn(email, passwordOfAll)
+	p.GoTo(path)
 }
 
 // served is a server with accounts behind an address that it knows to be its own.
@@ -90,7 +42,7 @@ func served(t *testing.T) (s *accountServer, url string) {
 
 // TestMemberPages uses the pages of people with accounts in Chromium.
 func TestMemberPages(t *testing.T) {
-	chromium := startChromium(t)
+	chromium := browsertest.Start(t)
 	for name, test := range map[string]func(*testing.T, context.Context){
 		"life of an account": testLifeOfAnAccount,
 		"sessions":           testSessions,
@@ -116,51 +68,51 @@ func TestMemberPages(t *testing.T) {
 func testLifeOfAnAccount(t *testing.T, chromium context.Context) {
 	s, url := served(t)
 	const email, second, third = "ann@example.com", "staple battery horse", "a third one of these"
-	p := openPage(t, chromium, url+"/sign-up")
-	p.typed("#email", email)
-	p.entered("#password", passwordOfAll)
-	p.until(`document.activeElement?.matches('#sent h2') && document.querySelector('#to').textContent == 'ann@example.com'`)
+	p := browsertest.Open(t, chromium, url+"/sign-up")
+	p.Typed("#email", email)
+	p.Entered("#password", passwordOfAll)
+	p.Until(`document.activeElement?.matches('#sent h2') && document.querySelector('#to').textContent == 'ann@example.com'`)
 
-	p.open("/verify?token=" + s.mailed(account.NoticeVerify).Token)
-	p.is(`location.search`, "")
-	p.pressed("#form button")
-	p.until(`document.activeElement?.matches('#done h2')`)
+	p.GoTo("/verify?token=" + s.mailed(account.NoticeVerify).Token)
+	p.Is(`location.search`, "")
+	p.Pressed("#form button")
+	p.Until(`document.activeElement?.matches('#done h2')`)
 
-	p.open("/log-in")
-	p.typed("#email", email)
-	p.entered("#password", passwordOfAll)
-	p.at("/")
-	p.until(`document.querySelector('#who .credits').textContent == '5 credits'`)
+	p.GoTo("/log-in")
+	p.Typed("#email", email)
+	p.Entered("#password", passwordOfAll)
+	p.At("/")
+	p.Until(`document.querySelector('#who .credits').textContent == '5 credits'`)
 
-	p.open("/account")
-	p.until(`document.querySelector('#credits').textContent == '5' && document.querySelector('#email').textContent == 'ann@example.com'`)
-	p.is(`document.querySelector('#packages tbody').innerText.trim().split(/\s+/).join(' ')`, "Welcome 5 5 no end")
-	p.shown("#no-uses")
-	p.typed("#old", "not this one")
-	p.entered("#new", second)
-	p.until(`document.activeElement?.id == 'old' && document.querySelector('#old-error')?.textContent == 'This is not your password.'`)
-	p.typed("#old", passwordOfAll)
-	p.entered("#new", email)
-	p.until(`document.activeElement?.id == 'new' && document.querySelector('#new-error')?.textContent.includes('not accepted')`)
-	p.entered("#new", second)
-	p.until(`document.activeElement?.matches('#changed h3')`)
+	p.GoTo("/account")
+	p.Until(`document.querySelector('#credits').textContent == '5' && document.querySelector('#email').textContent == 'ann@example.com'`)
+	p.Is(`document.querySelector('#packages tbody').innerText.trim().split(/\s+/).join(' ')`, "Welcome 5 5 no end")
+	p.Shown("#no-uses")
+	p.Typed("#old", "not this one")
+	p.Entered("#new", second)
+	p.Until(`document.activeElement?.id == 'old' && document.querySelector('#old-error')?.textContent == 'This is not your password.'`)
+	p.Typed("#old", passwordOfAll)
+	p.Entered("#new", email)
+	p.Until(`document.activeElement?.id == 'new' && document.querySelector('#new-error')?.textContent.includes('not accepted')`)
+	p.Entered("#new", second)
+	p.Until(`document.activeElement?.matches('#changed h3')`)
 
-	p.open("/log-in?next=/account")
-	p.typed("#email", email)
-	p.entered("#password", second)
-	p.at("/account")
-	p.shown("#log-out")
-	p.pressed("#log-out")
-	p.at("/")
-	p.until(`!document.querySelector('#who .guest').hidden`)
+	p.GoTo("/log-in?next=/account")
+	p.Typed("#email", email)
+	p.Entered("#password", second)
+	p.At("/account")
+	p.Shown("#log-out")
+	p.Pressed("#log-out")
+	p.At("/")
+	p.Until(`!document.querySelector('#who .guest').hidden`)
 
-	p.open("/reset")
-	p.entered("#email", email)
-	p.until(`document.activeElement?.matches('#asked h2')`)
-	p.open("/reset?token=" + s.mailed(account.NoticeReset).Token)
-	p.is(`location.search`, "")
-	p.entered("#password", third)
-	p.until(`document.activeElement?.matches('#changed h2')`)
+	p.GoTo("/reset")
+	p.Entered("#email", email)
+	p.Until(`document.activeElement?.matches('#asked h2')`)
+	p.GoTo("/reset?token=" + s.mailed(account.NoticeReset).Token)
+	p.Is(`location.search`, "")
+	p.Entered("#password", third)
+	p.Until(`document.activeElement?.matches('#changed h2')`)
 	if s.logIn(email, third) == "" {
 		t.Error("the third password is not good")
 	}
@@ -169,37 +121,37 @@ func testLifeOfAnAccount(t *testing.T, chromium context.Context) {
 func testSessions(t *testing.T, chromium context.Context) {
 	s, url := served(t)
 	other := s.member("ann@example.com", "")
-	p := openPage(t, chromium, url+"/log-in")
-	p.enter("ann@example.com", "/account")
-	p.until(`document.querySelectorAll('#sessions li').length == 2`)
-	p.is(`[...document.querySelectorAll('#sessions b')].map((b) => b.textContent).includes('Chrome · Linux') || document.querySelector('#sessions').innerText`, "true")
-	p.is(`document.querySelectorAll('#sessions button').length`, "1")
-	p.pressed("#sessions button")
-	p.until(`document.querySelectorAll('#sessions li').length == 1 && document.activeElement?.id == 'everywhere' && document.querySelector('#status').textContent == 'The log-in has ended.'`)
+	p := browsertest.Open(t, chromium, url+"/log-in")
+	enter(p, "ann@example.com", "/account")
+	p.Until(`document.querySelectorAll('#sessions li').length == 2`)
+	p.Is(`[...document.querySelectorAll('#sessions b')].map((b) => b.textContent).includes('Chrome · Linux') || document.querySelector('#sessions').innerText`, "true")
+	p.Is(`document.querySelectorAll('#sessions button').length`, "1")
+	p.Pressed("#sessions button")
+	p.Until(`document.querySelectorAll('#sessions li').length == 1 && document.activeElement?.id == 'everywhere' && document.querySelector('#status').textContent == 'The log-in has ended.'`)
 	s.is(http.StatusUnauthorized, "GET", "/api/me", other, nil)
 	again := s.logIn("ann@example.com", passwordOfAll)
-	p.pressed("#everywhere")
-	p.at("/")
+	p.Pressed("#everywhere")
+	p.At("/")
 	s.is(http.StatusUnauthorized, "GET", "/api/me", again, nil)
-	p.until(`!document.querySelector('#who .guest').hidden`)
+	p.Until(`!document.querySelector('#who .guest').hidden`)
 }
 
 // An account is deleted only after a second yes.
 func testDeleting(t *testing.T, chromium context.Context) {
 	s, url := served(t)
 	session := s.member("ann@example.com", "")
-	p := openPage(t, chromium, url+"/log-in")
-	p.enter("ann@example.com", "/account")
-	p.shown("#sessions li")
-	p.pressed("#delete")
-	p.until(`document.querySelector('#sure').open && document.activeElement?.value == 'no'`)
-	p.do(chromedp.KeyEvent(kb.Escape))
-	p.until(`!document.querySelector('#sure').open && document.activeElement?.id == 'delete'`)
+	p := browsertest.Open(t, chromium, url+"/log-in")
+	enter(p, "ann@example.com", "/account")
+	p.Shown("#sessions li")
+	p.Pressed("#delete")
+	p.Until(`document.querySelector('#sure').open && document.activeElement?.value == 'no'`)
+	p.Do(chromedp.KeyEvent(kb.Escape))
+	p.Until(`!document.querySelector('#sure').open && document.activeElement?.id == 'delete'`)
 	s.is(http.StatusOK, "GET", "/api/me", session, nil)
-	p.pressed("#delete")
-	p.accessible()
-	p.pressed("#gone")
-	p.at("/")
+	p.Pressed("#delete")
+	p.Accessible()
+	p.Pressed("#gone")
+	p.At("/")
 	s.is(http.StatusUnauthorized, "GET", "/api/me", session, nil)
 	if a := s.call("POST", "/api/log-in", "", map[string]string{"email": "ann@example.com", "password": passwordOfAll}); a.status != http.StatusBadRequest {
 		t.Errorf("the account is there still: %d", a.status)
@@ -209,65 +161,65 @@ func testDeleting(t *testing.T, chromium context.Context) {
 // What is wrong is said beside its field, which has the focus.
 func testWrongInForms(t *testing.T, chromium context.Context) {
 	s, url := served(t)
-	p := openPage(t, chromium, url+"/sign-up")
-	p.pressed("#form button.primary")
-	p.until(`document.activeElement?.id == 'email' && document.querySelector('#email-error')?.textContent == 'This is needed.' && document.querySelector('#password').ariaInvalid == 'true'`)
-	p.is(`document.querySelector('#email').getAttribute('aria-describedby')`, "email-error")
-	p.is(`document.querySelector('#password').getAttribute('aria-describedby')`, "password-hint password-error")
-	p.accessible()
-	p.typed("#email", "ann")
-	p.is(`document.querySelector('#email-error')?.textContent`, "")
-	p.entered("#password", "short")
-	p.until(`document.querySelector('#email-error')?.textContent.includes('name@example.com') && document.querySelector('#password-error')?.textContent == 'At least 10 characters are needed.'`)
-	p.typed("#email", "ann@example.com")
-	p.entered("#password", "ann@example.com")
-	p.until(`document.activeElement?.id == 'password' && document.querySelector('#password-error')?.textContent.includes('must not be your e-mail address')`)
-	p.pressed(".reveal")
-	p.is(`document.querySelector('#password').type + document.querySelector('.reveal').ariaPressed`, "texttrue")
+	p := browsertest.Open(t, chromium, url+"/sign-up")
+	p.Pressed("#form button.primary")
+	p.Until(`document.activeElement?.id == 'email' && document.querySelector('#email-error')?.textContent == 'This is needed.' && document.querySelector('#password').ariaInvalid == 'true'`)
+	p.Is(`document.querySelector('#email').getAttribute('aria-describedby')`, "email-error")
+	p.Is(`document.querySelector('#password').getAttribute('aria-describedby')`, "password-hint password-error")
+	p.Accessible()
+	p.Typed("#email", "ann")
+	p.Is(`document.querySelector('#email-error')?.textContent`, "")
+	p.Entered("#password", "short")
+	p.Until(`document.querySelector('#email-error')?.textContent.includes('name@example.com') && document.querySelector('#password-error')?.textContent == 'At least 10 characters are needed.'`)
+	p.Typed("#email", "ann@example.com")
+	p.Entered("#password", "ann@example.com")
+	p.Until(`document.activeElement?.id == 'password' && document.querySelector('#password-error')?.textContent.includes('must not be your e-mail address')`)
+	p.Pressed(".reveal")
+	p.Is(`document.querySelector('#password').type + document.querySelector('.reveal').ariaPressed`, "texttrue")
 
-	p.open("/log-in")
-	p.typed("#email", "ann@example.com")
-	p.entered("#password", passwordOfAll)
-	p.until(`document.querySelector('[role=alert]')?.textContent.includes('is wrong')`)
+	p.GoTo("/log-in")
+	p.Typed("#email", "ann@example.com")
+	p.Entered("#password", passwordOfAll)
+	p.Until(`document.querySelector('[role=alert]')?.textContent.includes('is wrong')`)
 	s.mu.Lock()
 	s.refuseAttempts = true
 	s.mu.Unlock()
-	p.do(chromedp.KeyEvent(kb.Enter))
-	p.until(`document.querySelector('[role=alert]')?.textContent == 'Too many attempts. Try again in 2 seconds.'`)
-	p.open("/log-in?lang=zh-CN")
-	p.typed("#email", "ann@example.com")
-	p.entered("#password", passwordOfAll)
-	p.until(`document.querySelector('[role=alert]')?.textContent == '尝试次数过多。 请在 2 秒后重试。'`)
+	p.Do(chromedp.KeyEvent(kb.Enter))
+	p.Until(`document.querySelector('[role=alert]')?.textContent == 'Too many attempts. Try again in 2 seconds.'`)
+	p.GoTo("/log-in?lang=zh-CN")
+	p.Typed("#email", "ann@example.com")
+	p.Entered("#password", passwordOfAll)
+	p.Until(`document.querySelector('[role=alert]')?.textContent == '尝试次数过多。 请在 2 秒后重试。'`)
 }
 
 func testLinksOfMails(t *testing.T, chromium context.Context) {
 	_, url := served(t)
-	p := openPage(t, chromium, url+"/verify")
-	p.shown("#missing")
-	p.is(`document.querySelector('#form').hidden`, "true")
-	p.open("/verify?token=used")
-	p.pressed("#form button")
-	p.until(`document.querySelector('[role=alert]')?.textContent.includes('used already or is too old')`)
-	p.open("/reset?token=used")
-	p.entered("#password", passwordOfAll)
-	p.until(`document.querySelector('#set [role=alert]')?.textContent.includes('used already or is too old')`)
+	p := browsertest.Open(t, chromium, url+"/verify")
+	p.Shown("#missing")
+	p.Is(`document.querySelector('#form').hidden`, "true")
+	p.GoTo("/verify?token=used")
+	p.Pressed("#form button")
+	p.Until(`document.querySelector('[role=alert]')?.textContent.includes('used already or is too old')`)
+	p.GoTo("/reset?token=used")
+	p.Entered("#password", passwordOfAll)
+	p.Until(`document.querySelector('#set [role=alert]')?.textContent.includes('used already or is too old')`)
 }
 
 // Pages of members lead through the log-in and back, and to no other site.
 func testLeadsBack(t *testing.T, chromium context.Context) {
 	s, url := served(t)
 	s.member("ann@example.com", "")
-	p := openPage(t, chromium, url+"/account")
-	p.at("/log-in?next=%2Faccount")
-	p.typed("#email", "ann@example.com")
-	p.entered("#password", passwordOfAll)
-	p.at("/account")
-	p.open("/log-in?next=" + "/developers/account")
-	p.at("/developers/account")
+	p := browsertest.Open(t, chromium, url+"/account")
+	p.At("/log-in?next=%2Faccount")
+	p.Typed("#email", "ann@example.com")
+	p.Entered("#password", passwordOfAll)
+	p.At("/account")
+	p.GoTo("/log-in?next=" + "/developers/account")
+	p.At("/developers/account")
 	for _, evil := range []string{"//evil.example/x", "https://evil.example", `/\evil.example`, "javascript:alert(1)"} {
-		p.open("/log-in?next=" + strings.ReplaceAll(evil, `\`, "%5C"))
-		p.arrives(`location.pathname != '/log-in'`)
-		if host := p.eval(`location.host`); strings.Contains(host, "evil") {
+		p.GoTo("/log-in?next=" + strings.ReplaceAll(evil, `\`, "%5C"))
+		p.Arrives(`location.pathname != '/log-in'`)
+		if host := p.Eval(`location.host`); strings.Contains(host, "evil") {
 			t.Errorf("%s leads to %s", evil, host)
 		}
 	}
@@ -275,24 +227,24 @@ func testLeadsBack(t *testing.T, chromium context.Context) {
 
 func testProvider(t *testing.T, chromium context.Context) {
 	s := withProvider(t, never)
-	p := openPage(t, chromium, serveTo(t, s.Handler())+"/log-in")
-	p.is(`document.querySelector('a[href="/api/sign-in"]').textContent`, "Go on with 127.0.0.1")
-	p.accessible()
+	p := browsertest.Open(t, chromium, serveTo(t, s.Handler())+"/log-in")
+	p.Is(`document.querySelector('a[href="/api/sign-in"]').textContent`, "Go on with 127.0.0.1")
+	p.Accessible()
 	_, url := served(t)
-	p = openPage(t, chromium, url+"/log-in")
-	p.is(`document.querySelector('a[href="/api/sign-in"]')`, "null")
+	p = browsertest.Open(t, chromium, url+"/log-in")
+	p.Is(`document.querySelector('a[href="/api/sign-in"]')`, "null")
 }
 
 func testNothingSold(t *testing.T, chromium context.Context) {
 	s, url := served(t)
 	s.cfg.Contact = "sales@example.com"
-	p := openPage(t, chromium, url+"/pricing")
-	p.is(`document.querySelectorAll('.offers li').length + ' ' + document.querySelectorAll('.offers button').length`, "7 0")
-	p.is(`document.querySelector('main .card a').href`, "mailto:sales@example.com")
-	p.is(`document.querySelector('.offers li').innerText.replaceAll('\n', ' ').replace(/ +/g, ' ')`, "50 credits $4.90 50 pages $0.098 each · good for 12 months")
+	p := browsertest.Open(t, chromium, url+"/pricing")
+	p.Is(`document.querySelectorAll('.offers li').length + ' ' + document.querySelectorAll('.offers button').length`, "7 0")
+	p.Is(`document.querySelector('main .card a').href`, "mailto:sales@example.com")
+	p.Is(`document.querySelector('.offers li').innerText.replaceAll('\n', ' ').replace(/ +/g, ' ')`, "50 credits $4.90 50 pages $0.098 each · good for 12 months")
 	_, url = served(t)
-	p = openPage(t, chromium, url+"/pricing")
-	p.until(`document.querySelector('main .card').textContent.includes('ask whoever runs')`)
+	p = browsertest.Open(t, chromium, url+"/pricing")
+	p.Until(`document.querySelector('main .card').textContent.includes('ask whoever runs')`)
 }
 
 // plansOf are the catalogue's plans as billing has them.
@@ -333,37 +285,37 @@ func testPricing(t *testing.T, chromium context.Context) {
 	s, url := served(t)
 	asked := s.sells(url + "/healthz")
 	s.member("ann@example.com", "")
-	p := openPage(t, chromium, url+"/pricing")
-	p.press("Buy: 50 credits")
-	p.at("/log-in?next=%2Fpricing")
-	p.typed("#email", "ann@example.com")
-	p.entered("#password", passwordOfAll)
-	p.at("/pricing")
-	p.press("Buy: 50 credits")
-	p.at("/healthz")
+	p := browsertest.Open(t, chromium, url+"/pricing")
+	p.Press("Buy: 50 credits")
+	p.At("/log-in?next=%2Fpricing")
+	p.Typed("#email", "ann@example.com")
+	p.Entered("#password", passwordOfAll)
+	p.At("/pricing")
+	p.Press("Buy: 50 credits")
+	p.At("/healthz")
 	form := <-asked
 	if form.Get("metadata[plan]") != "web-50" || form.Get("metadata[user]") == "" || form.Get("success_url") != url+"/account?bought=web-50" || form.Get("line_items[0][price_data][unit_amount]") != "490" {
 		t.Errorf("asked for %v", form)
 	}
-	p.open("/account?bought=web-50")
-	p.shown("#thanks")
-	p.is(`location.search`, "")
+	p.GoTo("/account?bought=web-50")
+	p.Shown("#thanks")
+	p.Is(`location.search`, "")
 
-	p.open("/pricing")
-	p.press("Buy: Starter")
-	p.until(`document.querySelector('#order').open && document.querySelector('#email').value == 'ann@example.com'`)
-	p.accessible()
-	p.entered("#slug", "-no-")
-	p.until(`document.activeElement?.id == 'slug' && document.querySelector('#slug-error')?.textContent.startsWith('3 to 40')`)
-	p.typed("#slug", "Ann-Labs")
-	p.entered("#email", "dev@example.com")
-	p.at("/healthz")
+	p.GoTo("/pricing")
+	p.Press("Buy: Starter")
+	p.Until(`document.querySelector('#order').open && document.querySelector('#email').value == 'ann@example.com'`)
+	p.Accessible()
+	p.Entered("#slug", "-no-")
+	p.Until(`document.activeElement?.id == 'slug' && document.querySelector('#slug-error')?.textContent.startsWith('3 to 40')`)
+	p.Typed("#slug", "Ann-Labs")
+	p.Entered("#email", "dev@example.com")
+	p.At("/healthz")
 	form = <-asked
 	if form.Get("metadata[plan]") != "starter" || form.Get("metadata[slug]") != "ann-labs" || form.Get("customer_email") != "dev@example.com" || form.Get("success_url") != url+"/pricing?bought=starter" {
 		t.Errorf("asked for %v", form)
 	}
-	p.open("/pricing?bought=starter")
-	p.shown("#thanks")
+	p.GoTo("/pricing?bought=starter")
+	p.Shown("#thanks")
 }
 
 // A developer looks at packages and uses, and replaces the token, which is shown once.
@@ -382,28 +334,28 @@ func testDeveloper(t *testing.T, chromium context.Context) {
 		usage.Use{At: now, Owner: customerOwner(c.ID), Outcome: "1005"},
 		usage.Use{At: now.AddDate(0, 0, -3), Owner: customerOwner(c.ID), Outcome: "ok", Charged: 1},
 	)
-	p := openPage(t, chromium, url+"/log-in")
-	p.enter("dev@example.com", "/developers/account")
-	p.until(`document.querySelector('#chart svg')?.getAttribute('aria-label') == '3 calls in the last 30 days, 1 of them failed'`)
-	p.is(`document.querySelectorAll('#chart rect.ok').length + ' ' + document.querySelectorAll('#chart rect.bad').length`, "2 1")
-	p.is(`document.querySelector('#credits').textContent + document.querySelector('#packages tbody td').textContent`, "500Starter")
-	p.is(`document.querySelector('#uses tbody').textContent.includes('Error 1005')`, "true")
-	p.is(`document.querySelector('#console').href`, strings.Replace(url, "localhost", "dev-shop.localhost", 1)+"/developers/console")
-	p.accessible()
-	p.pressed("#rotate button")
-	p.until(`document.activeElement?.matches('#made h3')`)
-	made := p.eval(`document.querySelector('#new-token').value`)
+	p := browsertest.Open(t, chromium, url+"/log-in")
+	enter(p, "dev@example.com", "/developers/account")
+	p.Until(`document.querySelector('#chart svg')?.getAttribute('aria-label') == '3 calls in the last 30 days, 1 of them failed'`)
+	p.Is(`document.querySelectorAll('#chart rect.ok').length + ' ' + document.querySelectorAll('#chart rect.bad').length`, "2 1")
+	p.Is(`document.querySelector('#credits').textContent + document.querySelector('#packages tbody td').textContent`, "500Starter")
+	p.Is(`document.querySelector('#uses tbody').textContent.includes('Error 1005')`, "true")
+	p.Is(`document.querySelector('#console').href`, strings.Replace(url, "localhost", "dev-shop.localhost", 1)+"/developers/console")
+	p.Accessible()
+	p.Pressed("#rotate button")
+	p.Until(`document.activeElement?.matches('#made h3')`)
+	made := p.Eval(`document.querySelector('#new-token').value`)
 	if s.authorized("dev-shop", made) != http.StatusOK || s.authorized("dev-shop", old) != http.StatusOK {
 		t.Error("the new token or, in its grace, the old one is not good")
 	}
-	p.until(`document.querySelectorAll('#tokens li').length == 2`)
-	p.accessible()
-	p.open("/developers/account")
-	p.until(`document.querySelectorAll('#tokens li').length == 2`)
-	p.is(`document.documentElement.outerHTML.includes('unk_') || document.querySelector('#new-token').value != ''`, "false")
-	p.eval(`document.querySelector('#grace').value = '0', ''`)
-	p.pressed("#rotate button")
-	p.until(`document.querySelectorAll('#tokens li').length == 1 && document.querySelector('#others').textContent == 'The earlier ones have ended.'`)
+	p.Until(`document.querySelectorAll('#tokens li').length == 2`)
+	p.Accessible()
+	p.GoTo("/developers/account")
+	p.Until(`document.querySelectorAll('#tokens li').length == 2`)
+	p.Is(`document.documentElement.outerHTML.includes('unk_') || document.querySelector('#new-token').value != ''`, "false")
+	p.Eval(`document.querySelector('#grace').value = '0', ''`)
+	p.Pressed("#rotate button")
+	p.Until(`document.querySelectorAll('#tokens li').length == 1 && document.querySelector('#others').textContent == 'The earlier ones have ended.'`)
 	if s.authorized("dev-shop", made) != http.StatusUnauthorized {
 		t.Error("the earlier token is good still")
 	}
@@ -413,10 +365,10 @@ func testNoDeveloper(t *testing.T, chromium context.Context) {
 	s, url := served(t)
 	s.member("ann@example.com", "")
 	s.bought("dev@example.com", "dev-shop")
-	p := openPage(t, chromium, url+"/log-in")
-	p.enter("ann@example.com", "/developers/account")
-	p.until(`document.querySelector('#none').innerText.includes('ann@example.com')`)
-	p.is(`document.querySelector('#customer').hidden`, "true")
+	p := browsertest.Open(t, chromium, url+"/log-in")
+	enter(p, "ann@example.com", "/developers/account")
+	p.Until(`document.querySelector('#none').innerText.includes('ann@example.com')`)
+	p.Is(`document.querySelector('#customer').hidden`, "true")
 }
 
 // The console calls the service where the customer's domain is, with what was chosen.
@@ -428,21 +380,21 @@ func testConsole(t *testing.T, chromium context.Context) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	p := openPage(t, chromium, strings.Replace(url, "localhost", "dev-shop.localhost", 1)+"/developers/console")
-	p.do(chromedp.SetUploadFiles(chromedp.CSS("#file"), []string{p.file("page.png", picture(t, 40, 30))}))
-	p.do(chromedp.Focus(chromedp.CSS("#preserve_color")), chromedp.KeyEvent(" "))
-	p.until(`document.querySelector('#curl').textContent.includes('"preserve_color":true') && document.querySelector('#curl').textContent.includes('dev-shop.localhost')`)
-	p.entered("#token", token)
-	p.until(`document.activeElement?.id == 'answer-title' && document.querySelector('#picture img').naturalWidth == 40`)
-	p.is(`document.querySelector('#charged').textContent + ' ' + document.querySelector('#remaining').textContent + ' ' + document.querySelector('#status-line').textContent`, "1 1 200, code 0")
-	p.accessible()
-	p.entered("#token", token[:len(token)-1]+"x")
-	p.until(`document.querySelector('#status-line').textContent == '401, code 1006' && document.querySelector('#picture').hidden`)
-	p.is(`localStorage.length + sessionStorage.length + document.cookie.length`, "0")
+	p := browsertest.Open(t, chromium, strings.Replace(url, "localhost", "dev-shop.localhost", 1)+"/developers/console")
+	p.Do(chromedp.SetUploadFiles(chromedp.CSS("#file"), []string{p.File("page.png", picture(t, 40, 30))}))
+	p.Do(chromedp.Focus(chromedp.CSS("#preserve_color")), chromedp.KeyEvent(" "))
+	p.Until(`document.querySelector('#curl').textContent.includes('"preserve_color":true') && document.querySelector('#curl').textContent.includes('dev-shop.localhost')`)
+	p.Entered("#token", token)
+	p.Until(`document.activeElement?.id == 'answer-title' && document.querySelector('#picture img').naturalWidth == 40`)
+	p.Is(`document.querySelector('#charged').textContent + ' ' + document.querySelector('#remaining').textContent + ' ' + document.querySelector('#status-line').textContent`, "1 1 200, code 0")
+	p.Accessible()
+	p.Entered("#token", token[:len(token)-1]+"x")
+	p.Until(`document.querySelector('#status-line').textContent == '401, code 1006' && document.querySelector('#picture').hidden`)
+	p.Is(`localStorage.length + sessionStorage.length + document.cookie.length`, "0")
 	if strings.Contains(s.log.String(), token) {
 		t.Error("the log has the token")
 	}
-	for _, address := range p.asked() {
+	for _, address := range p.Asked() {
 		if strings.Contains(address, token) {
 			t.Errorf("the token is in the address %s", address)
 		}
@@ -451,17 +403,17 @@ func testConsole(t *testing.T, chromium context.Context) {
 
 func testConsoleElsewhere(t *testing.T, chromium context.Context) {
 	_, url := served(t)
-	p := openPage(t, chromium, url+"/developers/console")
-	p.is(`document.querySelector('#console').hidden + document.querySelector('#domain').textContent`, "true.localhost")
-	p.entered("#slug", "no spaces")
-	p.until(`document.querySelector('#slug-error')?.textContent.includes('acme-labs')`)
-	p.is(`JSON.parse(document.querySelector('#page-data').textContent).data.there`, strings.Replace(url, "localhost", "{slug}.localhost", 1)+"/developers/console")
+	p := browsertest.Open(t, chromium, url+"/developers/console")
+	p.Is(`document.querySelector('#console').hidden + document.querySelector('#domain').textContent`, "true.localhost")
+	p.Entered("#slug", "no spaces")
+	p.Until(`document.querySelector('#slug-error')?.textContent.includes('acme-labs')`)
+	p.Is(`JSON.parse(document.querySelector('#page-data').textContent).data.there`, strings.Replace(url, "localhost", "{slug}.localhost", 1)+"/developers/console")
 
 	open := start(t, &fakeCleaner{}) // where there are no accounts every address is everybody's
-	p = openPage(t, chromium, open.url+"/developers/console")
-	p.do(chromedp.SetUploadFiles(chromedp.CSS("#file"), []string{p.file("page.png", picture(t, 40, 30))}))
-	p.entered("#token", testToken)
-	p.until(`document.querySelector('#status-line').textContent == '200, code 0'`)
+	p = browsertest.Open(t, chromium, open.url+"/developers/console")
+	p.Do(chromedp.SetUploadFiles(chromedp.CSS("#file"), []string{p.File("page.png", picture(t, 40, 30))}))
+	p.Entered("#token", testToken)
+	p.Until(`document.querySelector('#status-line').textContent == '200, code 0'`)
 }
 
 func testOperator(t *testing.T, chromium context.Context) {
@@ -472,28 +424,28 @@ func testOperator(t *testing.T, chromium context.Context) {
 		return mail.Status{Waiting: 1, Dead: 2, OldestUnsent: time.Hour}, nil
 	}
 	s.fillStatistics()
-	p := openPage(t, chromium, url+"/operator")
-	p.at("/log-in?next=%2Foperator")
-	p.typed("#email", "ann@example.com")
-	p.entered("#password", passwordOfAll)
-	p.arrives(`location.pathname == '/operator' && performance.getEntriesByType('navigation')[0].responseStatus == 404`)
-	p.is(`document.querySelector('#tiles')`, "null")
-	p.open("/account")
-	p.shown("#sessions li")
-	p.is(`document.querySelector('#operator').hidden`, "true")
-	p.pressed("#log-out")
-	p.at("/")
-	p.enter("op@example.com", "/account")
-	p.shown("#operator")
-	p.pressed("#operator")
-	p.at("/operator")
-	p.until(`document.querySelectorAll('#tiles li').length == 8 && document.querySelectorAll('.tile.warn').length == 1`)
-	p.is(`document.querySelectorAll('#latency tbody tr').length + ' ' + document.querySelectorAll('#callers tbody tr').length`, "2 4")
-	p.is(`document.querySelector('#revenue tbody').innerText.includes('$4.90')`, "true")
-	before := p.eval(`document.querySelector('#tiles b').textContent`)
-	p.eval(`days.value = '7', days.dispatchEvent(new Event('change')), ''`)
-	p.until(fmt.Sprintf(`document.querySelector('#tiles b').textContent != %q && document.querySelector('#status').textContent != ''`, before))
-	p.accessible()
+	p := browsertest.Open(t, chromium, url+"/operator")
+	p.At("/log-in?next=%2Foperator")
+	p.Typed("#email", "ann@example.com")
+	p.Entered("#password", passwordOfAll)
+	p.Arrives(`location.pathname == '/operator' && performance.getEntriesByType('navigation')[0].responseStatus == 404`)
+	p.Is(`document.querySelector('#tiles')`, "null")
+	p.GoTo("/account")
+	p.Shown("#sessions li")
+	p.Is(`document.querySelector('#operator').hidden`, "true")
+	p.Pressed("#log-out")
+	p.At("/")
+	enter(p, "op@example.com", "/account")
+	p.Shown("#operator")
+	p.Pressed("#operator")
+	p.At("/operator")
+	p.Until(`document.querySelectorAll('#tiles li').length == 8 && document.querySelectorAll('.tile.warn').length == 1`)
+	p.Is(`document.querySelectorAll('#latency tbody tr').length + ' ' + document.querySelectorAll('#callers tbody tr').length`, "2 4")
+	p.Is(`document.querySelector('#revenue tbody').innerText.includes('$4.90')`, "true")
+	before := p.Eval(`document.querySelector('#tiles b').textContent`)
+	p.Eval(`days.value = '7', days.dispatchEvent(new Event('change')), ''`)
+	p.Until(fmt.Sprintf(`document.querySelector('#tiles b').textContent != %q && document.querySelector('#status').textContent != ''`, before))
+	p.Accessible()
 }
 
 // fillStatistics makes up what happened in the last weeks.
@@ -535,23 +487,23 @@ type visit struct {
 	t             *testing.T
 	chromium      context.Context
 	url, language string
-	window        *pageInBrowser
+	window        *browsertest.Page
 }
 
 // see opens one of memberPagePaths and waits until it is complete.
-func (v *visit) see(i int) *pageInBrowser {
+func (v *visit) see(i int) *browsertest.Page {
 	v.t.Helper()
 	page := memberPagePaths[i]
 	if i == 0 || page.name == "account" {
-		v.window = openPage(v.t, v.chromium, v.url+"/?lang="+v.language)
+		v.window = browsertest.Open(v.t, v.chromium, v.url+"/?lang="+v.language)
 	}
 	if page.name == "account" {
-		v.window.enter(everybody, page.path)
+		enter(v.window, everybody, page.path)
 	} else {
-		v.window.open(page.path)
+		v.window.GoTo(page.path)
 	}
 	if page.ready != "" {
-		v.window.shown(page.ready)
+		v.window.Shown(page.ready)
 	}
 	return v.window
 }
@@ -559,22 +511,22 @@ func (v *visit) see(i int) *pageInBrowser {
 // TestMemberPagesForAll holds each page, in every language, light and dark, against the rules of
 // accessibility, and nothing may be wider than a small phone.
 func TestMemberPagesForAll(t *testing.T) {
-	chromium := startChromium(t)
+	chromium := browsertest.Start(t)
 	_, url := memberWorld(t)
 	for _, language := range []string{"en", "zh-CN"} {
 		v := &visit{t, chromium, url, language, nil}
 		for i, page := range memberPagePaths {
 			p := v.see(i)
-			p.look(360, 740, map[bool]string{true: "dark", false: "light"}[(i+len(language))%2 == 0])
-			p.is(`document.documentElement.lang`, language)
-			p.is(`document.documentElement.scrollWidth <= 360`, "true")
-			if wide := p.eval(`[...document.querySelectorAll('main *')].filter((e) => e.getBoundingClientRect().right > 361 && !e.closest('.wide, pre, svg, .unseen')).map((e) => e.outerHTML.slice(0, 80)).join()`); wide != "" {
+			p.Look(360, 740, map[bool]string{true: "dark", false: "light"}[(i+len(language))%2 == 0])
+			p.Is(`document.documentElement.lang`, language)
+			p.Is(`document.documentElement.scrollWidth <= 360`, "true")
+			if wide := p.Eval(`[...document.querySelectorAll('main *')].filter((e) => e.getBoundingClientRect().right > 361 && !e.closest('.wide, pre, svg, .unseen')).map((e) => e.outerHTML.slice(0, 80)).join()`); wide != "" {
 				t.Errorf("%s in %s is wider than the phone: %s", page.name, language, wide)
 			}
-			p.is(`[...document.querySelectorAll('main button, main .button, main select, main input:not([type=checkbox], .unseen), summary')].filter((e) => e.offsetHeight && e.offsetHeight < 24).length`, "0")
-			p.accessible()
-			p.look(1280, 800, map[bool]string{true: "light", false: "dark"}[(i+len(language))%2 == 0])
-			p.accessible()
+			p.Is(`[...document.querySelectorAll('main button, main .button, main select, main input:not([type=checkbox], .unseen), summary')].filter((e) => e.offsetHeight && e.offsetHeight < 24).length`, "0")
+			p.Accessible()
+			p.Look(1280, 800, map[bool]string{true: "light", false: "dark"}[(i+len(language))%2 == 0])
+			p.Accessible()
 		}
 	}
 }
@@ -631,7 +583,7 @@ func TestMemberPagesLook(t *testing.T) {
 	if *shots == "" {
 		t.Skip("no folder -shots")
 	}
-	chromium := startChromium(t)
+	chromium := browsertest.Start(t)
 	page, err := os.ReadFile("../../docs/before.jpg")
 	if err != nil {
 		t.Fatal(err)
@@ -651,14 +603,14 @@ func TestMemberPagesLook(t *testing.T) {
 		v := &visit{t, chromium, url, look.language, nil}
 		for i, page := range memberPagePaths {
 			p := v.see(i)
-			p.look(look.width, look.height, look.scheme)
-			p.shoot(page.name, look.size, look.scheme, look.language)
+			p.Look(look.width, look.height, look.scheme)
+			shoot(p, page.name, look.size, look.scheme, look.language)
 		}
-		p := openPage(t, chromium, strings.Replace(url, "localhost", "sunrise-primary-school.localhost", 1)+"/developers/console?lang="+look.language)
-		p.look(look.width, look.height, look.scheme)
-		p.do(chromedp.SetUploadFiles(chromedp.CSS("#file"), []string{p.file("page.jpg", page)}))
-		p.entered("#token", token)
-		p.until(`!document.querySelector('#about').hidden`)
-		p.shoot("console-used", look.size, look.scheme, look.language)
+		p := browsertest.Open(t, chromium, strings.Replace(url, "localhost", "sunrise-primary-school.localhost", 1)+"/developers/console?lang="+look.language)
+		p.Look(look.width, look.height, look.scheme)
+		p.Do(chromedp.SetUploadFiles(chromedp.CSS("#file"), []string{p.File("page.jpg", page)}))
+		p.Entered("#token", token)
+		p.Until(`!document.querySelector('#about').hidden`)
+		shoot(p, "console-used", look.size, look.scheme, look.language)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	xdraw "golang.org/x/image/draw"
 
 	"unink"
+	"unink/internal/browsertest"
 )
 
 // BenchmarkPageOverhead is the time from a photo's drop on the front page to its result on the screen, without the time
@@ -49,11 +50,11 @@ func BenchmarkPageOverhead(b *testing.B) {
 		Handwriting: encodePNG(b, handwriting), Mask: encodePNG(b, mask),
 	}
 	s := start(b, &fakeCleaner{clean: func(context.Context, []byte, unink.Options) (*unink.Result, error) { return answer, nil }})
-	p := openFront(b, startChromium(b), s.url)
-	p.eval(`window.photo = Uint8Array.from(atob("` + base64.StdEncoding.EncodeToString(photo.Bytes()) + `"), (c) => c.charCodeAt(0)), ''`)
+	p := openFront(b, browsertest.Start(b), s.url)
+	p.Eval(`window.photo = Uint8Array.from(atob("` + base64.StdEncoding.EncodeToString(photo.Bytes()) + `"), (c) => c.charCodeAt(0)), ''`)
 	total, request := 0.0, 0.0
 	for b.Loop() {
-		p.eval(`(() => {
+		p.Eval(`(() => {
 			const transfer = new DataTransfer();
 			transfer.items.add(new File([photo], 'photo.jpg', { type: 'image/jpeg' }));
 			const after = document.querySelector('.after'), began = performance.now();
@@ -67,19 +68,19 @@ func BenchmarkPageOverhead(b *testing.B) {
 			after.addEventListener('load', loaded);
 			document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: transfer, bubbles: true, cancelable: true }));
 		})()`)
-		p.until(`window.took > 0`)
-		took, err := strconv.ParseFloat(p.eval(`took`), 64)
+		p.Until(`window.took > 0`)
+		took, err := strconv.ParseFloat(p.Eval(`took`), 64)
 		if err != nil {
 			b.Fatal(err)
 		}
 		total += took
-		asked, err := strconv.ParseFloat(p.eval(`performance.getEntriesByType('resource').findLast(({ name }) => name.endsWith('/api/process-image')).duration`), 64)
+		asked, err := strconv.ParseFloat(p.Eval(`performance.getEntriesByType('resource').findLast(({ name }) => name.endsWith('/api/process-image')).duration`), 64)
 		if err != nil {
 			b.Fatal(err)
 		}
 		request += asked
-		p.press("Remove: photo.jpg")
-		p.until(`document.querySelector('#queue').hidden && document.querySelector('.after').naturalWidth == 720`)
+		p.Press("Remove: photo.jpg")
+		p.Until(`document.querySelector('#queue').hidden && document.querySelector('.after').naturalWidth == 720`)
 	}
 	b.ReportMetric(total/float64(b.N), "ms/page")
 	b.ReportMetric(request/float64(b.N), "ms/request")

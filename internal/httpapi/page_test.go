@@ -8,6 +8,7 @@ import (
 	flags "flag"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -21,6 +22,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"unink"
+	"unink/internal/browsertest"
 	"unink/internal/limit"
 )
 
@@ -28,7 +30,7 @@ var shots = flags.String("shots", "", "folder that TestPageLooks leaves pictures
 
 // TestPage uses the page in Chromium.
 func TestPage(t *testing.T) {
-	chromium := startChromium(t)
+	chromium := browsertest.Start(t)
 	for name, test := range map[string]func(*testing.T, context.Context){
 		"one page":        testOnePage,
 		"queue":           testQueue,
@@ -55,36 +57,36 @@ func testOnePage(t *testing.T, chromium context.Context) {
 		return echo(cleaned, o)
 	}}
 	p := openFront(t, chromium, serveTo(t, s.Handler()))
-	p.pick(p.file("exam 1.jpeg", picture(t, 40, 30)))
-	p.until(`states() == 'done'`)
-	p.until(`document.querySelector('.after').naturalWidth == 640 && document.querySelector('.before').naturalWidth == 40`)
-	if name, data := p.download("#actions .download"); name != "exam 1.clean.png" || !bytes.Equal(data, cleaned) {
+	p.Pick(p.File("exam 1.jpeg", picture(t, 40, 30)))
+	p.Until(`states() == 'done'`)
+	p.Until(`document.querySelector('.after').naturalWidth == 640 && document.querySelector('.before').naturalWidth == 40`)
+	if name, data := p.Download("#actions .download"); name != "exam 1.clean.png" || !bytes.Equal(data, cleaned) {
 		t.Errorf("downloaded %q with %d bytes", name, len(data))
 	}
 
-	p.do(chromedp.Focus(chromedp.CSS("#split")), chromedp.KeyEvent(kb.ArrowLeft), chromedp.KeyEvent(kb.ArrowLeft))
-	p.is(`[split.value, split.getAttribute('aria-valuetext'), document.querySelector('.compare').style.getPropertyValue('--split')].join()`, "48,48 % before,48%")
-	p.do(chromedp.KeyEvent(kb.Home))
-	p.is(`split.value`, "0")
-	p.eval(`document.querySelector('.compare').scrollIntoView({ behavior: 'instant', block: 'center' })`)
+	p.Do(chromedp.Focus(chromedp.CSS("#split")), chromedp.KeyEvent(kb.ArrowLeft), chromedp.KeyEvent(kb.ArrowLeft))
+	p.Is(`[split.value, split.getAttribute('aria-valuetext'), document.querySelector('.compare').style.getPropertyValue('--split')].join()`, "48,48 % before,48%")
+	p.Do(chromedp.KeyEvent(kb.Home))
+	p.Is(`split.value`, "0")
+	p.Eval(`document.querySelector('.compare').scrollIntoView({ behavior: 'instant', block: 'center' })`)
 	var x, y float64
-	if _, err := fmt.Sscan(p.eval(`(({ x, y, width, height }) => (x + width / 4) + ' ' + (y + height / 4))(document.querySelector('.compare').getBoundingClientRect())`), &x, &y); err != nil {
+	if _, err := fmt.Sscan(p.Eval(`(({ x, y, width, height }) => (x + width / 4) + ' ' + (y + height / 4))(document.querySelector('.compare').getBoundingClientRect())`), &x, &y); err != nil {
 		t.Fatal(err)
 	}
-	p.do(chromedp.MouseClickXY(x, y)) // a quarter of the way
-	p.is(`split.value > 22 && split.value < 28`, "true")
+	p.Do(chromedp.MouseClickXY(x, y)) // a quarter of the way
+	p.Is(`split.value > 22 && split.value < 28`, "true")
 
-	p.do(chromedp.Focus(chromedp.CSS("[name=preserveColor][value=true]")), chromedp.KeyEvent(" "))
-	p.pick(p.file("b.png", picture(t, 40, 30)))
-	p.until(`states() == 'done,done'`)
+	p.Do(chromedp.Focus(chromedp.CSS("[name=preserveColor][value=true]")), chromedp.KeyEvent(" "))
+	p.Pick(p.File("b.png", picture(t, 40, 30)))
+	p.Until(`states() == 'done,done'`)
 	if first, second := <-asked, <-asked; first != unink.Scan || second != unink.Colour {
 		t.Errorf("finishes %v and %v", first, second)
 	}
-	p.is(`document.querySelector('#count').textContent`, "2 files, 2 done")
-	p.press("Remove: exam 1.jpeg")
-	p.until(`states() == 'done' && document.querySelector('#result-title').textContent == 'b.png'`)
-	p.press("Remove: b.png")
-	p.until(`document.querySelector('#queue').hidden && document.activeElement.id == 'files' && document.querySelector('.after').src.includes('/after-')`)
+	p.Is(`document.querySelector('#count').textContent`, "2 files, 2 done")
+	p.Press("Remove: exam 1.jpeg")
+	p.Until(`states() == 'done' && document.querySelector('#result-title').textContent == 'b.png'`)
+	p.Press("Remove: b.png")
+	p.Until(`document.querySelector('#queue').hidden && document.activeElement.id == 'files' && document.querySelector('.after').src.includes('/after-')`)
 }
 
 // Of several files one is sent at a time; a waiting one is cancelled and tried again.
@@ -92,23 +94,23 @@ func testQueue(t *testing.T, chromium context.Context) {
 	c, started, release := blocking()
 	s := start(t, c)
 	p := openFront(t, chromium, s.url)
-	p.pick(p.file("a.png", picture(t, 40, 30)), p.file("b.png", picture(t, 41, 30)), p.file("c.png", picture(t, 42, 30)))
+	p.Pick(p.File("a.png", picture(t, 40, 30)), p.File("b.png", picture(t, 41, 30)), p.File("c.png", picture(t, 42, 30)))
 	<-started
-	p.until(`states() == 'working,waiting,waiting' && document.querySelector('.state').textContent == 'Cleaning…'`)
-	p.press("Cancel: b.png")
-	p.until(`states() == 'working,cancelled,waiting'`)
-	p.press("Cancel: a.png") // under way
-	p.until(`states().startsWith('cancelled,cancelled,')`)
+	p.Until(`states() == 'working,waiting,waiting' && document.querySelector('.state').textContent == 'Cleaning…'`)
+	p.Press("Cancel: b.png")
+	p.Until(`states() == 'working,cancelled,waiting'`)
+	p.Press("Cancel: a.png") // under way
+	p.Until(`states().startsWith('cancelled,cancelled,')`)
 	<-started // c
 	if len(started) > 0 {
 		t.Error("two pages were sent at once")
 	}
 	close(release)
-	p.until(`states() == 'cancelled,cancelled,done'`)
-	p.press("Try again: b.png")
-	p.until(`states() == 'cancelled,done,done'`)
-	p.press("Compare: b.png")
-	p.until(`document.querySelector('#result-title').textContent == 'b.png' && document.querySelector('.after').naturalWidth == 41`)
+	p.Until(`states() == 'cancelled,cancelled,done'`)
+	p.Press("Try again: b.png")
+	p.Until(`states() == 'cancelled,done,done'`)
+	p.Press("Compare: b.png")
+	p.Until(`document.querySelector('#result-title').textContent == 'b.png' && document.querySelector('.after').naturalWidth == 41`)
 }
 
 // refusingOnce is a limiter that refuses its second request, and keeps the times of all.
@@ -133,9 +135,9 @@ func testRateLimit(t *testing.T, chromium context.Context) {
 	limits := &refusingOnce{}
 	s.services.Limits = limits
 	p := openFront(t, chromium, serveTo(t, s.Handler()))
-	p.pick(p.file("a.png", picture(t, 40, 30)), p.file("b.png", picture(t, 41, 30)))
-	p.until(`states() == 'done,pausing' && /Too many pages in a minute. Goes on in [12] s./.test(document.querySelector('li:last-child .state').textContent)`)
-	p.until(`states() == 'done,done'`)
+	p.Pick(p.File("a.png", picture(t, 40, 30)), p.File("b.png", picture(t, 41, 30)))
+	p.Until(`states() == 'done,pausing' && /Too many pages in a minute. Goes on in [12] s./.test(document.querySelector('li:last-child .state').textContent)`)
+	p.Until(`states() == 'done,done'`)
 	limits.mu.Lock()
 	defer limits.mu.Unlock()
 	if n := len(limits.times); n != 3 || limits.times[2].Sub(limits.times[1]) < 2*time.Second { // seconds are rounded up
@@ -147,15 +149,15 @@ func testRateLimit(t *testing.T, chromium context.Context) {
 func testRefusedAtOnce(t *testing.T, chromium context.Context) {
 	p := openFront(t, chromium, serveTo(t, withAccounts(t).Handler()))
 	large := append(picture(t, 40, 30), make([]byte, maxImageBytes)...)
-	p.pick(p.file("large.png", large), p.file("wide.png", hugeHeader(t, 10_000, 5_001)), p.file("small.png", picture(t, 15, 40)),
-		p.file("text.jpg", []byte("not a picture at all")), p.file("a.pdf", []byte("%PDF-1.7 and so on")), p.file("empty.png", nil))
-	p.until(`states() == 'tooLarge,tooLarge,refused,refused,refused,refused'`)
+	p.Pick(p.File("large.png", large), p.File("wide.png", hugeHeader(t, 10_000, 5_001)), p.File("small.png", picture(t, 15, 40)),
+		p.File("text.jpg", []byte("not a picture at all")), p.File("a.pdf", []byte("%PDF-1.7 and so on")), p.File("empty.png", nil))
+	p.Until(`states() == 'tooLarge,tooLarge,refused,refused,refused,refused'`)
 	for i, want := range []string{"5 MB", "megapixels", "16 pixels", "JPEG, PNG", "PDF", "empty"} {
-		if got := p.eval(fmt.Sprintf(`document.querySelectorAll('.state')[%d].textContent`, i)); !strings.Contains(got, want) {
+		if got := p.Eval(fmt.Sprintf(`document.querySelectorAll('.state')[%d].textContent`, i)); !strings.Contains(got, want) {
 			t.Errorf("file %d: %q", i, got)
 		}
 	}
-	for _, url := range p.asked() {
+	for _, url := range p.Asked() {
 		if strings.Contains(url, "/api/process-image") || strings.Contains(url, "/api/bot-challenge") {
 			t.Errorf("asked for %s", url)
 		}
@@ -165,11 +167,11 @@ func testRefusedAtOnce(t *testing.T, chromium context.Context) {
 func testMadeSmaller(t *testing.T, chromium context.Context) {
 	large := append(picture(t, 400, 300), make([]byte, maxImageBytes)...) // what follows a PNG's end counts for nothing
 	p := openFront(t, chromium, start(t, &fakeCleaner{}).url)
-	p.pick(p.file("large.png", large))
-	p.until(`states() == 'tooLarge'`)
-	p.press("Make it smaller: large.png")
-	p.until(`states() == 'done'`)
-	if name, data := p.download("li .download"); name != "large.clean.jpg" || !bytes.HasPrefix(data, []byte("\xff\xd8\xff")) || len(data) > 100_000 {
+	p.Pick(p.File("large.png", large))
+	p.Until(`states() == 'tooLarge'`)
+	p.Press("Make it smaller: large.png")
+	p.Until(`states() == 'done'`)
+	if name, data := p.Download("li .download"); name != "large.clean.jpg" || !bytes.HasPrefix(data, []byte("\xff\xd8\xff")) || len(data) > 100_000 {
 		t.Errorf("downloaded %q with %d bytes", name, len(data))
 	}
 }
@@ -179,13 +181,13 @@ func testNoCredits(t *testing.T, chromium context.Context) {
 	s := withAccounts(t)
 	s.door.(*accountDoor).cfg.GuestDaily = 1
 	p := openFront(t, chromium, serveTo(t, s.Handler()))
-	p.pick(p.file("a.png", picture(t, 40, 30)), p.file("b.png", picture(t, 41, 30)), p.file("c.png", picture(t, 42, 30)))
-	p.until(`!notice.hidden && states() == 'done,waiting,waiting'`)
-	p.is(`notice.innerText.includes('free pages of today are used up') && notice.querySelector('a').pathname`, "/pricing")
+	p.Pick(p.File("a.png", picture(t, 40, 30)), p.File("b.png", picture(t, 41, 30)), p.File("c.png", picture(t, 42, 30)))
+	p.Until(`!notice.hidden && states() == 'done,waiting,waiting'`)
+	p.Is(`notice.innerText.includes('free pages of today are used up') && notice.querySelector('a').pathname`, "/pricing")
 	s.door.(*accountDoor).cfg.GuestDaily = 2 // a day's allowance is given once
-	p.pressed("#notice button")
-	p.until(`!notice.hidden`)
-	p.is(`states()`, "done,waiting,waiting")
+	p.Pressed("#notice button")
+	p.Until(`!notice.hidden`)
+	p.Is(`states()`, "done,waiting,waiting")
 }
 
 // Failures are told in plain words with the request's id, and the page can be tried again.
@@ -198,16 +200,16 @@ func testErrors(t *testing.T, chromium context.Context) {
 		return echo(data, o)
 	}})
 	p := openFront(t, chromium, s.url)
-	p.pick(p.file("a.png", picture(t, 40, 30)))
-	p.until(`states() == 'failed'`)
-	told := p.eval(`document.querySelector('.state').innerText`)
+	p.Pick(p.File("a.png", picture(t, 40, 30)))
+	p.Until(`states() == 'failed'`)
+	told := p.Eval(`document.querySelector('.state').innerText`)
 	id := regexp.MustCompile(`Request ([A-Z2-7]+)`).FindStringSubmatch(told)
 	if !strings.Contains(told, "Something went wrong in the service") || strings.Contains(told, "secret") || id == nil || !strings.Contains(s.logs.String(), id[1]) {
 		t.Errorf("told %q", told)
 	}
-	p.is(`document.querySelector('#status').textContent.includes('Something went wrong')`, "true")
-	p.press("Try again: a.png")
-	p.until(`states() == 'done'`)
+	p.Is(`document.querySelector('#status').textContent.includes('Something went wrong')`, "true")
+	p.Press("Try again: a.png")
+	p.Until(`states() == 'done'`)
 }
 
 func testLostConnection(t *testing.T, chromium context.Context) {
@@ -219,11 +221,11 @@ func testLostConnection(t *testing.T, chromium context.Context) {
 		}
 		s.Handler().ServeHTTP(w, r)
 	})))
-	p.pick(p.file("a.png", picture(t, 40, 30)))
-	p.until(`states() == 'pausing' && document.querySelector('.state').textContent.includes('connection was lost')`)
+	p.Pick(p.File("a.png", picture(t, 40, 30)))
+	p.Until(`states() == 'pausing' && document.querySelector('.state').textContent.includes('connection was lost')`)
 	back.Store(true)
-	p.press("Try now: a.png")
-	p.until(`states() == 'done'`)
+	p.Press("Try now: a.png")
+	p.Until(`states() == 'done'`)
 }
 
 func testDropAndPaste(t *testing.T, chromium context.Context) {
@@ -232,27 +234,27 @@ func testDropAndPaste(t *testing.T, chromium context.Context) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.eval(`window.held = (name) => {
+	p.Eval(`window.held = (name) => {
 		const transfer = new DataTransfer();
 		transfer.items.add(new File([Uint8Array.from(atob(` + string(data) + `), (c) => c.charCodeAt(0))], name, { type: 'image/png' }));
 		return transfer;
 	}; ''`)
-	p.is(`!document.body.dispatchEvent(new DragEvent('dragover', { dataTransfer: held('x'), bubbles: true, cancelable: true })) && document.body.classList.contains('dropping')`, "true")
-	p.eval(`document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: held('dropped.png'), bubbles: true, cancelable: true })); ''`)
-	p.until(`states() == 'done' && !document.body.classList.contains('dropping')`)
-	p.eval(`document.body.dispatchEvent(new ClipboardEvent('paste', { clipboardData: held('image.png'), bubbles: true })); ''`)
-	p.until(`states() == 'done,done'`)
+	p.Is(`!document.body.dispatchEvent(new DragEvent('dragover', { dataTransfer: held('x'), bubbles: true, cancelable: true })) && document.body.classList.contains('dropping')`, "true")
+	p.Eval(`document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: held('dropped.png'), bubbles: true, cancelable: true })); ''`)
+	p.Until(`states() == 'done' && !document.body.classList.contains('dropping')`)
+	p.Eval(`document.body.dispatchEvent(new ClipboardEvent('paste', { clipboardData: held('image.png'), bubbles: true })); ''`)
+	p.Until(`states() == 'done,done'`)
 }
 
 // Nothing is wider than a small phone, and what is touched is large enough.
 func testNarrow(t *testing.T, chromium context.Context) {
 	p := openFront(t, chromium, start(t, &fakeCleaner{}).url)
-	p.do(chromedp.EmulateViewport(360, 740, chromedp.EmulateMobile, chromedp.EmulateTouch))
-	p.pick(p.file(strings.Repeat("a long name ", 12)+".png", picture(t, 1200, 1700)))
-	p.until(`states() == 'done'`)
-	p.is(`document.documentElement.scrollWidth <= 360`, "true")
-	p.is(`[...document.querySelectorAll('button, a, label')].filter((e) => e.offsetHeight && e.offsetHeight < 24).length`, "0")
-	p.is(`document.querySelector('.camera').offsetHeight > 0 && camera.getAttribute('capture') == 'environment'`, "true")
+	p.Do(chromedp.EmulateViewport(360, 740, chromedp.EmulateMobile, chromedp.EmulateTouch))
+	p.Pick(p.File(strings.Repeat("a long name ", 12)+".png", picture(t, 1200, 1700)))
+	p.Until(`states() == 'done'`)
+	p.Is(`document.documentElement.scrollWidth <= 360`, "true")
+	p.Is(`[...document.querySelectorAll('button, a, label')].filter((e) => e.offsetHeight && e.offsetHeight < 24).length`, "0")
+	p.Is(`document.querySelector('.camera').offsetHeight > 0 && camera.getAttribute('capture') == 'environment'`, "true")
 }
 
 // TestPageLooks leaves pictures of the page in the folder -shots.
@@ -267,7 +269,7 @@ func TestPageLooks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	chromium := startChromium(t)
+	chromium := browsertest.Start(t)
 	for _, size := range []struct {
 		name          string
 		width, height int64
@@ -277,29 +279,41 @@ func TestPageLooks(t *testing.T) {
 			s.cfg.Windows = []limit.Window{{Name: "minute", Limit: 2, Every: time.Minute}}
 			s.cleaner = &fakeCleaner{clean: func(_ context.Context, _ []byte, o unink.Options) (*unink.Result, error) { return echo(after, o) }}
 			p := openFront(t, chromium, serveTo(t, s.Handler())+"/?lang="+language)
-			p.look(size.width, size.height, scheme)
-			p.shoot(size.name, scheme, "empty")
-			p.pick(p.file("worksheet-5b.jpg", before))
-			p.until(`states() == 'done' && document.querySelector('.after').naturalWidth > 800 && document.querySelector('.before').complete`)
-			p.shoot(size.name, scheme, "page")
-			p.pick(p.file("IMG_20270301_164455_a_long_name_of_a_photo.jpg", before),
-				p.file("notes.pdf", pdfOf(pageOf{width: 200, height: 300, grey: 95}, pageOf{width: 200, height: 300, grey: 95})), p.file("broken.pdf", []byte("%PDF-1.7")))
-			p.until(`/^done,done,pausing,refused$/.test(states())`)
-			p.shoot(size.name, scheme, "queue")
-			p.pressed("#options summary")
-			p.pressed("#touch-up")
-			p.until(`!document.querySelector('#touch').hidden`)
-			p.do(chromedp.Focus(chromedp.CSS("#touch")), chromedp.KeyEvent(" "))
-			p.shoot(size.name, scheme, "touch-up")
-			p.eval(`document.querySelector('li:nth-child(3) [data-do=cancel]').click(), ''`) // with it the wait ends that would keep the page
+			p.Look(size.width, size.height, scheme)
+			shoot(p, size.name, scheme, "empty")
+			p.Pick(p.File("worksheet-5b.jpg", before))
+			p.Until(`states() == 'done' && document.querySelector('.after').naturalWidth > 800 && document.querySelector('.before').complete`)
+			shoot(p, size.name, scheme, "page")
+			p.Pick(p.File("IMG_20270301_164455_a_long_name_of_a_photo.jpg", before),
+				p.File("notes.pdf", browsertest.PDF(browsertest.PDFPage{Width: 200, Height: 300, Grey: 95}, browsertest.PDFPage{Width: 200, Height: 300, Grey: 95})), p.File("broken.pdf", []byte("%PDF-1.7")))
+			p.Until(`/^done,done,pausing,refused$/.test(states())`)
+			shoot(p, size.name, scheme, "queue")
+			p.Pressed("#options summary")
+			p.Pressed("#touch-up")
+			p.Until(`!document.querySelector('#touch').hidden`)
+			p.Do(chromedp.Focus(chromedp.CSS("#touch")), chromedp.KeyEvent(" "))
+			shoot(p, size.name, scheme, "touch-up")
+			p.Eval(`document.querySelector('li:nth-child(3) [data-do=cancel]').click(), ''`) // with it the wait ends that would keep the page
 		}
 	}
 }
 
 // openFront opens the front page of a service.
-func openFront(t testing.TB, chromium context.Context, url string) *pageInBrowser {
+func openFront(t testing.TB, chromium context.Context, url string) *browsertest.Page {
 	t.Helper()
-	p := openPage(t, chromium, url)
-	p.frontReady()
+	p := browsertest.Open(t, chromium, url)
+	p.FrontReady()
 	return p
+}
+
+func serveTo(t *testing.T, h http.Handler) (url string) {
+	t.Helper()
+	server := httptest.NewServer(h)
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// shoot leaves a picture of the page in the folder -shots.
+func shoot(p *browsertest.Page, names ...string) {
+	p.Shoot(filepath.Join(*shots, strings.Join(names, "-")+".png"))
 }

@@ -33,13 +33,23 @@ var built embed.FS
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; " +
 	"font-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
+// turnstilePolicy is the policy of a page that may show Cloudflare's widget.
+var turnstilePolicy = strings.Replace(policy, "script-src 'self'", "script-src 'self' "+turnstile+"; frame-src "+turnstile, 1)
+
+// turnstile is where the widget comes from.
+const turnstile = "https://challenges.cloudflare.com"
+
+// botChecked are the pages that need a bot-check token of those who are not logged in.
+var botChecked = map[string]bool{"front": true, "sign-up": true}
+
 // workerPolicy is the policy of a script that runs as a worker. It may compile WebAssembly, which is how
 // pdf.js decodes some pictures.
 const workerPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'"
 
 // Config says what the service has, which the pages show or leave out.
 type Config struct {
-	Accounts bool // people log in and have credits
+	Accounts  bool // people log in and have credits
+	Turnstile bool // Cloudflare's widget makes bot-check tokens; it is the only thing that pages load from elsewhere
 }
 
 // UI serves the pages.
@@ -103,6 +113,7 @@ type view struct {
 	Name      string // of the page
 	Path      string
 	Accounts  bool
+	Turnstile bool
 	Script    string   // its address
 	Preload   []string // addresses of what the script imports
 	Client    client
@@ -143,7 +154,7 @@ func (u *UI) PageWithStatus(name string, status int, data func(*http.Request) an
 		}
 		h := w.Header()
 		h.Set("Content-Type", "text/html; charset=utf-8")
-		h.Set("Content-Security-Policy", policy)
+		h.Set("Content-Security-Policy", u.policyOf(name))
 		h.Set("Referrer-Policy", "same-origin")
 		h.Set("Cache-Control", "no-cache")
 		h.Add("Vary", "Accept-Language, Cookie, Accept-Encoding")
@@ -161,9 +172,16 @@ func (u *UI) PageWithStatus(name string, status int, data func(*http.Request) an
 	})
 }
 
+func (u *UI) policyOf(page string) string {
+	if u.cfg.Turnstile && botChecked[page] {
+		return turnstilePolicy
+	}
+	return policy
+}
+
 func (u *UI) render(name string, l *language, at string, data any) ([]byte, error) {
 	v := view{
-		language: l, Languages: u.languages, Name: name, Path: at, Accounts: u.cfg.Accounts, Data: data,
+		language: l, Languages: u.languages, Name: name, Path: at, Accounts: u.cfg.Accounts, Turnstile: u.cfg.Turnstile, Data: data,
 		Client: client{Language: l.Tag, Accounts: u.cfg.Accounts, Assets: map[string]string{}, Text: l.clientTexts(name)},
 	}
 	for _, asset := range []string{"pdfjs", "icon.svg", "before.webp", "after.webp"} {

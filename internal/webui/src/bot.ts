@@ -1,5 +1,5 @@
-// The bot check of guests: a proof of work (ALTCHA), or none that this page can pass.
-import { call } from './api';
+// The bot check of guests: a proof of work (ALTCHA), or Cloudflare's.
+import { call, Refusal } from './api';
 import { t } from './page';
 
 interface Task {
@@ -10,11 +10,9 @@ interface Task {
   keyPrefix: string;
 }
 
-interface Challenge {
-  parameters?: Task;
-}
+type Challenge = { parameters: Task } | { turnstile: string };
 
-/** The bot check cannot be passed here; the message says what to do. */
+/** The bot check was not passed; the message says what to do. */
 export class Uncheckable extends Error {}
 
 const triesAtOnce = 64;
@@ -22,8 +20,11 @@ const triesAtOnce = 64;
 /** Passes the bot check and returns what goes into cfTurnstileToken; it is good for one request. */
 export async function proveHuman(signal: AbortSignal = new AbortController().signal): Promise<string> {
   const challenge = await call<Challenge>('GET', '/api/bot-challenge', undefined, signal);
+  if ('turnstile' in challenge) {
+    const { pass } = await import('./turnstile').catch(() => { throw new Refusal(0, 'LOST', t('site.js.lost'), '', 0); });
+    return pass(challenge.turnstile, signal);
+  }
   const task = challenge.parameters;
-  if (!task) throw new Uncheckable(t('site.js.turnstile'));
   if (!crypto.subtle) throw new Uncheckable(t('site.js.insecure'));
   for (let first = 0; ; first += triesAtOnce) {
     signal.throwIfAborted();
