@@ -116,6 +116,7 @@ func (e *Engine) Clean(ctx context.Context, src *image.RGBA, o Options) (*Page, 
 	if o.Remove != 0 {
 		s.keepOthers(o.Remove, ink)
 	}
+	s.settle(rules)
 	c := project(src, s, paper, e.Threads)
 	if e.Show != nil {
 		e.show(ctx, "segment", c.segmented())

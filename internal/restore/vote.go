@@ -44,12 +44,16 @@ func (s *scores) vote(ink *inkPlane) []rule {
 		}
 	}
 	s.clearRules(ink, lines)
-	rules := s.printedRules(ink, lines, pieces)
+	return s.printedRules(ink, lines, pieces)
+}
+
+// settle puts right, once it is known which strokes go, what lies along and under them: printed lines that they touch,
+// specks, and print that is none.
+func (s *scores) settle(rules []rule) {
 	bands := s.bands(rules)
 	s.takeCrossings(rules)
 	s.joinSpecks(bands)
 	s.dropFalsePrint(bands)
-	return rules
 }
 
 // joinSpecks gives writing the specks of print along its strokes: a stroke's rim, lighter than its core, looks like

@@ -1,6 +1,9 @@
 package restore
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // drawn makes scores of a picture: h is writing, p print, and a blank paper.
 func drawn(rows ...string) *scores {
@@ -61,5 +64,22 @@ func TestSpecksOfAStrokeAreWriting(t *testing.T) {
 	).String()
 	if s.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", s, want)
+	}
+}
+
+// A line is given to writing where a stroke touches it and a little beside, and nowhere else: not at its ends, from
+// which it could not be drawn on.
+func TestLinesAreTakenWhereStrokesTouchThem(t *testing.T) {
+	blank, line := strings.Repeat(" ", 60), strings.Repeat("p", 60)
+	feet := strings.Repeat(" ", 30) + "hhh" + strings.Repeat(" ", 24) + "hhh" // one in the middle, one at the end
+	s := drawn(blank, feet, feet, line, line, blank, blank)
+	r := rule{centre: make([]float32, 60), clear: 60, thick: 2}
+	for i := range r.centre {
+		r.centre[i] = 3.5
+	}
+	s.takeCrossings([]rule{r})
+	taken := strings.Repeat("p", 28) + strings.Repeat("h", 7) + strings.Repeat("p", 25)
+	if rows := strings.Split(s.String(), "\n"); rows[3] != taken || rows[4] != taken || rows[1] != feet {
+		t.Errorf("got\n%s", s)
 	}
 }
