@@ -2,13 +2,16 @@
 
     python3 -m training.flatten_benchmark --out bench/flatten/data
 
-For every case it writes CLASS-N.jpg, and for all of them cases.json: [{"name", "class", "page", "map"}]. page is the
+For every case it writes CLASS-N.jpg, and for all of them cases.json: [{"name", "class", "page", "map", "text"}]. page is the
 size of the flat page; map says for ROWS x COLUMNS of its points, equally spaced from corner to corner, where in the picture
-they lie: [[x, y], ...], row by row, in pixels with pixel centres at whole numbers. The pages are our own layouts that training never sees.
+they lie: [[x, y], ...], row by row, in pixels with pixel centres at whole numbers. text, of the classes in READ alone, is what
+tesseract reads in the page itself, at twice the size. The pages are our own layouts that training never sees.
 """
 
 import argparse
 import json
+import os
+import subprocess
 from pathlib import Path
 
 import cv2
@@ -17,7 +20,7 @@ import numpy as np
 from . import capture
 from .paths import data_root
 
-EM = 11  # pixels of body text
+EM, READ_EM = 11, 16  # pixels of body text
 COLUMNS, ROWS = 13, 17
 DISTANCE = 2.6  # of the camera, in units of half the page's longer side
 
@@ -37,22 +40,66 @@ CASES = {
         {"tilt": (0, 0), "turn": 7, "desk": "wood"}, {"tilt": (18, 10), "turn": -5, "desk": "wood"},
         {"tilt": (-9, -17), "turn": 3, "desk": "cloth"}, {"tilt": (24, 0), "turn": -10, "desk": "dark"},
     ),
-    "curl": ({"curl": 0.05}, {"curl": 0.09, "turn": 1}, {"curl": -0.06, "tilt": (8, 5)}, {"curl": 0.07, "tilt": (-6, 9), "turn": -2}),
+    "curl": (
+        {"curl": 0.05, "tilt": (15, 0)}, {"curl": 0.09, "tilt": (12, -4), "turn": 1}, {"curl": -0.06, "tilt": (8, 5)},
+        {"curl": 0.07, "tilt": (-6, 9), "turn": -2},
+    ),
     "crumple": ({"crumple": 0.012, "turn": 1.5}, {"crumple": 0.018, "tilt": (6, -8), "desk": "wood"}),
+    "print": ({"tilt": (0, 0)},) * 4,
+    "angle": ({"tilt": (15, 8), "turn": 2}, {"tilt": (-12, 10), "turn": -3}, {"tilt": (18, -6), "turn": 4}, {"tilt": (10, 14)}),
+    "book": (
+        {"curl": 0.06, "tilt": (14, 3)}, {"curl": -0.05, "tilt": (10, -6), "turn": 2}, {"curl": 0.08, "tilt": (-9, 4)},
+        {"curl": 0.05, "tilt": (18, 0), "turn": -2},
+    ),
+    "fold": (
+        {"fold": ("down", 11), "tilt": (6, 4)}, {"fold": ("across", 9), "tilt": (10, -5), "turn": 1},
+        {"fold": ("down", -8), "tilt": (-10, 3)}, {"fold": ("across", -12), "tilt": (12, 6)},
+    ),
 }
 
+# The classes that are read, and their pages in turn.
+READ = ("print", "angle", "book", "fold")
+READ_PAGES = ("h3-00090-reading", "h2-00094-report", "h1-00117-reading", "h91-00439-true_false")
 
-def page(name):
+
+def page(name, em):
     path = data_root() / "pages" / "val" / name
     image = cv2.imread(str(path.with_suffix(".png")), cv2.IMREAD_GRAYSCALE)
-    scale = EM / json.loads(path.with_suffix(".json").read_text())["em"]
+    scale = em / json.loads(path.with_suffix(".json").read_text())["em"]
     return cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+
+
+def text(image):
+    ok, data = cv2.imencode(".png", image)
+    read = subprocess.run(
+        ["tesseract", "-", "-", "--dpi", "200", "--psm", "3", "-l", "eng"], input=data.tobytes(), capture_output=True, check=ok,
+        env=os.environ | {"OMP_THREAD_LIMIT": "1"},
+    )
+    return " ".join(read.stdout.decode().split())
+
+
+class Section:
+    """The cross-section of a sheet that is bent but not stretched, by the angle at which it rises along its length."""
+
+    def __init__(self, rise):
+        self.s = np.linspace(-2, 2, 4001)
+        angle, step = rise(self.s), self.s[1] - self.s[0]
+        self.x, self.z = (np.cumsum(f(angle)) * step for f in (np.cos, np.sin))
+        self.x, self.z = self.x - self.x[2000], self.z - self.z[2000]
+
+    def place(self, s):
+        return np.interp(s, self.s, self.x), np.interp(s, self.s, self.z)
+
+
+def folded(degrees, half):
+    """Three parts, up and down in turn, with creases that are not sharp."""
+    return lambda s: np.deg2rad(degrees) * (1 - np.tanh((s + half / 3) / 0.03) + np.tanh((s - half / 3) / 0.03))
 
 
 class Camera:
     """Sees a page: place tells where a point of it, in its pixels, lies in the picture."""
 
-    def __init__(self, rng, w, h, turn=0, tilt=None, curl=0, crumple=0, desk=None):
+    def __init__(self, rng, w, h, turn=0, tilt=None, curl=0, fold=None, crumple=0, desk=None):
         self.w, self.h, self.half = w, h, max(w, h) / 2
         self.zoom = (0.8 if desk else 0.97) if tilt else None  # a page without tilt is seen from far away
         a, b, c = np.deg2rad([*(tilt or (0, 0)), turn])
@@ -60,28 +107,35 @@ class Camera:
         ry = np.array([[np.cos(b), 0, np.sin(b)], [0, 1, 0], [-np.sin(b), 0, np.cos(b)]])
         rz = np.array([[np.cos(c), -np.sin(c), 0], [np.sin(c), np.cos(c), 0], [0, 0, 1]])
         self.rotation = rz @ ry @ rx
-        self.curl, self.shift = curl, rng.uniform(-0.4, 0.4)
+        shift, straight = rng.uniform(-0.4, 0.4), lambda s: 0 * s
+        sections = [straight, straight]
+        if curl:
+            sections[0] = lambda s: np.arctan(-8.8 * curl * np.sin(2.2 * (s - shift)))
+        if fold:
+            k = ("across", "down").index(fold[0])
+            sections[k] = folded(fold[1], (w, h)[k] / 2 / self.half)
+        self.across, self.down = map(Section, sections)
         self.crumple = [(crumple * rng.standard_normal(3), rng.uniform(1.5, 4, 2), rng.uniform(0, 6.3, 2)) for _ in range(5)]
         self.offset = np.zeros(2)
         rim = self.place(np.array([0, w, 0, w, w / 2, w / 2, 0, w]), np.array([0, 0, h, h, 0, h, h / 2, h / 2]))
         low, high, room = rim.min(1), rim.max(1), 0.06 * self.half
         if not desk:  # the page fills the picture or nearly; corners may be cut off
             room = -0.012 * self.half
-            if not tilt and not curl:
+            if not tilt:
                 low, high, room = np.array([-0.5, -0.5]), np.array([w - 0.5, h - 0.5]), 0
         self.offset = low - room
         self.size = tuple(int(v) for v in np.ceil(high - low + 2 * room))
 
     def place(self, x, y):
         u, v = (x - (self.w - 1) / 2) / self.half, (y - (self.h - 1) / 2) / self.half
-        z = self.curl * (np.cos(2.2 * (u - self.shift)) - 1) * 4
-        x3, y3 = u, v
+        (x3, z), (y3, down) = self.across.place(u), self.down.place(v)
+        z = z + down
         for k, f, p in self.crumple:
             wave = np.sin(f[0] * u + p[0]) * np.sin(f[1] * v + p[1])
             x3, y3, z = x3 + 0.3 * k[0] * wave, y3 + 0.6 * k[1] * wave, z + k[2] * wave
         q = np.tensordot(self.rotation, np.stack([x3, y3, z]), 1)
         if self.zoom is None:
-            out = np.stack([q[0], q[1] + (0.35 * q[2] if self.curl else 0)])  # seen from somewhat below
+            out = q[:2]
         else:
             out = q[:2] * self.zoom * DISTANCE / (DISTANCE + q[2])
         to = np.array([(self.w - 1) / 2, (self.h - 1) / 2]) - self.offset
@@ -145,11 +199,15 @@ def main():
     cases = []
     for k, (kind, ways) in enumerate(CASES.items()):
         for n, what in enumerate(ways, 1):
-            image, size, points = shot(np.random.default_rng([a.seed, k, n]), page(PAGES[len(cases) % len(PAGES)]), what)
+            read = kind in READ
+            source, em = (READ_PAGES[n - 1], READ_EM) if read else (PAGES[len(cases) % len(PAGES)], EM)
+            image, size, points = shot(np.random.default_rng([a.seed, k, n]), page(source, em), what)
             name = f"{kind}-{n}"
             cv2.imwrite(str(a.out / f"{name}.jpg"), image, [cv2.IMWRITE_JPEG_QUALITY, 55])
             cases.append({"name": name, "class": kind, "page": size, "map": points})
-    (a.out / "cases.json").write_text("[\n" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in cases) + "\n]\n")
+            if read:
+                cases[-1]["text"] = text(page(source, 2 * em))
+    (a.out / "cases.json").write_text("[\n" + ",\n".join(json.dumps(c, separators=(",", ":"), ensure_ascii=False) for c in cases) + "\n]\n")
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ COLOURS = {  # RGB transmittance of full ink
 WRITING = {"blue": 25, "royal": 10, "black": 17, "softblack": 5, "darkblue": 13, "red": 15, "darkred": 3, "green": 3, "purple": 3, "orange": 1.2,
            "teal": 1.5, "pink": 1.5, "brown": 1, "sky": 2, "sepia": 0.7}
 HIGHLIGHTS = [(252, 250, 90), (250, 246, 30), (170, 250, 120), (255, 160, 205), (255, 196, 96), (150, 222, 252), (206, 170, 248)]
-KINDS = {"ballpoint": 34, "gel": 16, "pencil": 22, "fountain": 7, "felt": 6, "marker": 3, "fineliner": 6, "crayon": 3, "stylus": 7}
+KINDS = {"ballpoint": 34, "gel": 16, "pencil": 27, "fountain": 7, "felt": 6, "marker": 3, "fineliner": 6, "crayon": 3, "stylus": 7}
 
 
 @dataclass(frozen=True)

@@ -21,12 +21,12 @@ SIZE = 448
 LAYOUT_SHARE = 0.55  # of samples that show our own layouts; the others show documents
 WRITTEN_SHARE = 0.87  # of samples; on the others there is print alone
 TYPED_SHARE = 0.14  # of samples where some blanks are filled in type
-LIKE_PRINT_SHARE = 0.24  # of writers whose ink looks like the print: only its shape tells
+LIKE_PRINT_SHARE = 0.3  # of writers whose ink looks like the print: only its shape tells
 ANSWERED = {"line", "blank", "box", "cell", "comb", "check", "bubble", "option", "sign"}  # slots that ask for an answer
 ASKED_WEIGHT = 2.5  # how much likelier a layout family is that asks for answers
 CONFUSED = {"sudoku", "crossword", "comb_form", "answer_sheet", "form", "table_form", "game_board", "true_false", "calendar",
             "character_grid", "specimen", "invitation", "certificate"}  # where print and neat writing look most alike
-CONFUSED_WEIGHT = 2
+CONFUSED_WEIGHT = 3
 MARGIN = 32  # around the sample, so that warping has something to draw in
 
 BODY_KINDS = ["word", "words", "sentence", "number", "formula", "equation", "name", "block", "code", "sum", "cjk",
@@ -403,7 +403,9 @@ class Writer:
         """Writing where no slot is: mostly in empty places, at times over print."""
         rng = self.rng
         size = self.body * float(np.clip(rng.lognormal(0, 0.3), 0.5, 2.5))
-        if rng.random() < 0.33:
+        if signed := rng.random() < 0.08:
+            patch = self.text("signature", self.em * rng.uniform(0.8, 2.5), rng.uniform(120, self.side))
+        elif rng.random() < 0.33:
             patch = self.real(size, rng.uniform(60, self.side), rng.uniform(1.5, 8) * size)
         elif rng.random() < 0.75:
             patch = self.text(str(rng.choice(BODY_KINDS, p=BODY_ODDS)), size, rng.uniform(60, self.side))
@@ -416,7 +418,7 @@ class Writer:
             return
         patch = self.turned(patch)
         h, w = patch.shape[:2]
-        if rng.random() < 0.8:
+        if rng.random() < (0.4 if signed else 0.8):
             x, y = self.blank(w, h)
             if self.print_share(x, y, w, h) > 0.1 and rng.random() < 0.6:
                 return

@@ -85,7 +85,10 @@ class Typist:
     def set(self, text, use, size):
         """The text as coverage, float H x W in 0..1, cut to its ink; None when the face has nothing to show for it."""
         font = loaded(self.files[use], size * OVERSAMPLING)
-        left, top, right, bottom = font.getbbox(text)
+        try:
+            left, top, right, bottom = font.getbbox(text)
+        except OSError:  # a few faces have faulty instructions for some signs
+            return None
         if right - left < OVERSAMPLING or bottom - top < OVERSAMPLING or right - left > 8000:
             return None
         image = Image.new("L", (right - left, bottom - top))

@@ -71,8 +71,9 @@ type Page struct {
 	Handwriting *image.NRGBA  // with Layers
 	Mask        *image.Gray   // with Layers: 255 where something was removed
 	Turned      int           // degrees clockwise that the page was turned to stand upright
-	Flattened   bool          // perspective or skew was undone
+	Flattened   bool          // skew, perspective or curl was undone
 	Skew        float64       // degrees clockwise that was undone, at the page's middle
+	Curl        float64       // how far lines of print bowed, which was undone, as a share of the page's longer side
 	Corners     [4][2]float64 // with Flattened: where the corners were in the picture that came, in pixels
 	Confidence  Confidence
 	Waves       int // of moire that were taken away
@@ -112,7 +113,7 @@ func (e *Engine) Clean(ctx context.Context, src *image.RGBA, o Options) (*Page, 
 	if ink.blank() {
 		return nil, ErrNoContent
 	}
-	rules := s.vote(ink)
+	rules := s.vote(ink, e.Threads)
 	if o.Remove != 0 {
 		s.keepOthers(o.Remove, ink)
 	}
@@ -174,11 +175,12 @@ func (e *Engine) straighten(ctx context.Context, src *image.RGBA, o Options, p *
 
 	start = time.Now()
 	if o.Finish == Scan && !o.KeepDistortion {
-		warp, agree := flatten(v.m, v.seen(), e.Threads)
-		p.Confidence.Flatten = agree
-		if warp != nil {
-			p.flattened(warp, v.src.Rect.Size(), src.Rect.Size())
-			v = e.view(warp.Apply(v.src, e.Threads), v.em)
+		f := flatten(v.m, v.seen(), e.Threads)
+		p.Confidence.Flatten = f.Confidence
+		if f.Warp != nil {
+			p.Curl = f.Curl
+			p.flattened(f.Warp, v.src.Rect.Size(), src.Rect.Size())
+			v = e.view(f.Warp.Apply(v.src, e.Threads), v.em)
 		}
 	}
 	p.Flatten = time.Since(start)

@@ -25,18 +25,16 @@ type neighbours struct {
 
 // vote lets the regions of ink agree with those beside them, so that no half strokes remain and
 // no specks of print go: what is near and of the same ink was mostly made by the same hand. It is
-// mean-field inference on a graph of regions, with the page's own ink colours, and then its own sizes
-// of strokes, as evidence.
+// mean-field inference on a graph of regions, with the page's own ink colours, and then its own looks
+// of writing and print, as evidence.
 //
 // It returns the page's printed lines.
-func (s *scores) vote(ink *inkPlane) []rule {
+func (s *scores) vote(ink *inkPlane, workers int) []rule {
 	lines, pieces := findRules(ink.printed(), s.w, s.h)
 	labels, components := raster.Components(s.parts(ink, lines, pieces), s.w)
 	if len(components) > 1 {
 		regions := s.regions(labels, components, ink)
-		bonds := findNeighbours(labels, s.w, s.h, regions)
-		weighSizes(regions, agree(regions, bonds))
-		field := agree(regions, bonds)
+		field := agreeOnLooks(regions, findNeighbours(labels, s.w, s.h, regions), newLikeness(regions, labels, ink, workers))
 		for i, l := range labels {
 			if l > 0 && (field[l-1] > 0) != (s.hand[i] > 0) {
 				s.relabel(i, field[l-1] > 0)
@@ -199,17 +197,21 @@ func (s *scores) regions(labels []int32, components []raster.Component, ink *ink
 		}
 	}
 	for i, c := range components {
-		const enough = 40 // pixels for a region to speak for itself
 		r := &regions[i]
 		r.Component = c
 		mean := r.evidence / float64(c.Area) / scoreUnit
-		sure := math.Min(1, math.Sqrt(float64(c.Area)/enough))
-		r.evidence = sure*min(max(mean, -4), 4) + colours[i]/weights[i]
+		r.evidence = sureness(c.Area)*min(max(mean, -4), 4) + colours[i]/weights[i]
 		for ch := range r.ink {
 			r.ink[ch] /= weights[i]
 		}
 	}
 	return regions
+}
+
+// sureness is how far a region of so many pixels speaks for itself, 0 to 1.
+func sureness(area int) float64 {
+	const enough = 40
+	return math.Min(1, math.Sqrt(float64(area)/enough))
 }
 
 // atBorder says whether a pixel has another label, or none, beside it.
@@ -341,19 +343,33 @@ func isRule(c raster.Component) bool {
 	return c.Width() >= level && c.Width() > slim*c.Height() || c.Height() >= upright && c.Height() > slim*c.Width()
 }
 
-// agree finds how surely every region is writing, as log-odds: the fixed point of each region's evidence
-// and what its neighbours, as sure as they are, would have it be.
-func agree(regions []region, bonds []neighbours) []float64 {
+// agreeOnLooks finds how surely every region is writing, as log-odds, from the regions' evidence and, once it is known
+// what is surely writing and surely print, from what each looks like.
+func agreeOnLooks(regions []region, bonds []neighbours, looks *likeness) []float64 {
+	const rounds = 2
+	evidence := make([]float64, len(regions))
+	for i, r := range regions {
+		evidence[i] = r.evidence
+	}
+	field := agree(evidence, bonds)
+	for range rounds {
+		for i, odds := range looks.odds(field) {
+			evidence[i] = regions[i].evidence + odds
+		}
+		field = agree(evidence, bonds)
+	}
+	return field
+}
+
+// agree is the fixed point of each region's evidence and what its neighbours, as sure as they are, would have it be.
+func agree(evidence []float64, bonds []neighbours) []float64 {
 	const (
 		rounds   = 12
 		coupling = 1.2
 		most     = 3 // what the neighbours together can say
 	)
-	field := make([]float64, len(regions))
-	for i, r := range regions {
-		field[i] = r.evidence
-	}
-	push, weight := make([]float64, len(regions)), make([]float64, len(regions))
+	field := slices.Clone(evidence)
+	push, weight := make([]float64, len(field)), make([]float64, len(field))
 	for range rounds {
 		clear(push)
 		clear(weight)
@@ -363,12 +379,12 @@ func agree(regions []region, bonds []neighbours) []float64 {
 			weight[n.a] += n.weight
 			weight[n.b] += n.weight
 		}
-		for i, r := range regions {
+		for i, e := range evidence {
 			together := coupling * push[i]
 			if weight[i]*coupling > most {
 				together *= most / (weight[i] * coupling)
 			}
-			field[i] = 0.5*field[i] + 0.5*(r.evidence+together)
+			field[i] = 0.5*field[i] + 0.5*(e+together)
 		}
 	}
 	return field

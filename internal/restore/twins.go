@@ -1,0 +1,119 @@
+package restore
+
+import (
+	"math"
+
+	"unink/internal/raster"
+)
+
+// noTwin is the distance to the likest other shape where there is none of that size to compare with.
+const noTwin = 1.2
+
+// findTwins is, for every region, how far the page's likest other region of its size is: the sum of the differences
+// between the two shapes' ink, from 0, the same, to 2. Print repeats its letters exactly; a hand never does.
+func findTwins(regions []region, labels []int32, ink *inkPlane, workers int) []float64 {
+	shapes := make([]shape, len(regions))
+	raster.Rows(len(regions), workers, func(i0, i1 int) {
+		for i := i0; i < i1; i++ {
+			shapes[i] = drawShape(&regions[i], int32(i+1), labels, ink)
+		}
+	})
+	bySize := map[[2]int][]*shape{}
+	for i := range shapes {
+		if s := &shapes[i]; s.drawn {
+			bySize[s.size] = append(bySize[s.size], s)
+		}
+	}
+	twins := make([]float64, len(regions))
+	raster.Rows(len(regions), workers, func(i0, i1 int) {
+		for i := i0; i < i1; i++ {
+			twins[i] = shapes[i].nearest(bySize)
+		}
+	})
+	return twins
+}
+
+// shape is a region's ink, brought to a square: shares of the whole, so that light and dark copies of a letter are the same.
+type shape struct {
+	drawn bool
+	size  [2]int // of the region, in steps of sizeStep
+	v     [shapeSide * shapeSide]float32
+}
+
+const (
+	shapeSide = 12
+	sizeStep  = 1.15 // shapes that differ by more than a step or two in size are not compared
+)
+
+// drawShape brings a region's ink to a square, bilinearly; what is too small or too large to be a letter is not drawn.
+func drawShape(r *region, label int32, labels []int32, ink *inkPlane) (s shape) {
+	const fewest, least, largest = 25, 8, 120 // working pixels: an area and two sides
+	w, h := r.Width(), r.Height()
+	if r.Area < fewest || max(w, h) < least || max(w, h) > largest || isRule(r.Component) {
+		return s
+	}
+	at := func(x, y int) float32 {
+		j := min(max(y, r.Y0), r.Y1-1)*ink.s.w + min(max(x, r.X0), r.X1-1)
+		if labels[j] != label {
+			return 0
+		}
+		return ink.taken(j)
+	}
+	const fine = 2 * shapeSide // two samples a pixel of the square, each way
+	sum := float32(0)
+	for i := range fine {
+		fy := float64(r.Y0) + (float64(i)+0.5)*float64(h)/fine - 0.5
+		y := int(math.Floor(fy))
+		ty := float32(fy - float64(y))
+		for j := range fine {
+			fx := float64(r.X0) + (float64(j)+0.5)*float64(w)/fine - 0.5
+			x := int(math.Floor(fx))
+			tx := float32(fx - float64(x))
+			v := (at(x, y)*(1-tx)+at(x+1, y)*tx)*(1-ty) + (at(x, y+1)*(1-tx)+at(x+1, y+1)*tx)*ty
+			s.v[i/2*shapeSide+j/2] += v
+			sum += v
+		}
+	}
+	if sum == 0 {
+		return s
+	}
+	for i := range s.v {
+		s.v[i] /= sum
+	}
+	steps := func(n int) int { return int(math.Round(math.Log(float64(n)) / math.Log(sizeStep))) }
+	s.drawn, s.size = true, [2]int{steps(w), steps(h)}
+	return s
+}
+
+// nearest is how far the likest other shape of about this size is.
+func (s *shape) nearest(bySize map[[2]int][]*shape) float64 {
+	if !s.drawn {
+		return noTwin
+	}
+	best := float32(noTwin)
+	for dy := -1; dy <= 1; dy++ {
+		for dx := -1; dx <= 1; dx++ {
+			for _, other := range bySize[[2]int{s.size[0] + dx, s.size[1] + dy}] {
+				if other != s {
+					best = s.apart(other, best)
+				}
+			}
+		}
+	}
+	return float64(best)
+}
+
+// apart is how much two shapes differ, or best where that is less.
+func (s *shape) apart(other *shape, best float32) float32 {
+	sum := float32(0)
+	for i := 0; i < len(s.v); i += shapeSide {
+		for j, v := range s.v[i : i+shapeSide] {
+			d := v - other.v[i+j]
+			sum += max(d, -d)
+		}
+		if sum >= best {
+			return best
+		}
+	}
+	return sum
+}
