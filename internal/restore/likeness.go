@@ -9,7 +9,7 @@ import (
 )
 
 // traits are what tells a pen from a press on one page: octaves of a stroke's thickness and of a region's longer side, its
-// ink as inkBin has it, and how far the page's likest other shape is (see findTwins).
+// ink as inkBin has it, and how far the page's likest other shape is (see findTwins). What is not a number is not known.
 type traits [6]float64
 
 // finest is how close two values of a trait can be told apart at best.
@@ -113,13 +113,15 @@ func everyNth(v []example, n int) []example {
 // scaleOf is one over the kernel's width along each trait: a part of how the page's ink spreads.
 func scaleOf(known []example) (scale traits) {
 	const part = 0.4
-	total := 0.0
-	for _, e := range known {
-		total += e.mass
-	}
 	for axis := range scale {
 		slices.SortFunc(known, func(a, b example) int { return cmp.Compare(a.traits[axis], b.traits[axis]) })
-		sum, from, to := 0.0, 0.0, 0.0
+		for len(known) > 0 && math.IsNaN(known[0].traits[axis]) {
+			known = known[1:]
+		}
+		total, sum, from, to := 0.0, 0.0, 0.0, 0.0
+		for _, e := range known {
+			total += e.mass
+		}
 		for _, e := range known { // the middle 68 %, as of one standard deviation to either side
 			if sum < 0.16*total {
 				from = e.traits[axis]
@@ -150,7 +152,9 @@ func density(at *traits, known []example) float64 {
 		total += e.mass
 		apart := 0.0
 		for j, v := range e.traits {
-			apart += (at[j] - v) * (at[j] - v)
+			if d := at[j] - v; d == d { // both are known
+				apart += d * d
+			}
 		}
 		if apart < far {
 			sum += e.mass * math.Exp(-apart/2)

@@ -2,6 +2,7 @@ package restore
 
 import (
 	"image"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -41,6 +42,25 @@ func TestLikenessTells(t *testing.T) {
 				t.Errorf("writing %.2f, print %.2f, rule %.2f", odds[0], odds[1], odds[2])
 			}
 		})
+	}
+}
+
+// What is too large for a letter is not taken for writing because no other shape is like it.
+func TestLikenessLeavesAsideWhatIsNotKnown(t *testing.T) {
+	page, field := []region{strokeOf(3, 20, 0.2)}, []float64{0}
+	for range 40 {
+		page, field = append(page, page[0], page[0]), append(field, 3, -3)
+	}
+	l := looksOf(page)
+	for i := range l.traits {
+		if field[i] < 0 {
+			l.traits[i][5] = 0.1
+		}
+	}
+	alone := l.odds(field)[0]
+	l.traits[0][5] = math.NaN()
+	if unknown := l.odds(field)[0]; alone < 1 || math.Abs(unknown) > 0.1 {
+		t.Errorf("%.2f without a twin, %.2f where that is not known", alone, unknown)
 	}
 }
 

@@ -10,7 +10,8 @@ import (
 const noTwin = 1.2
 
 // findTwins is, for every region, how far the page's likest other region of its size is: the sum of the differences
-// between the two shapes' ink, from 0, the same, to 2. Print repeats its letters exactly; a hand never does.
+// between the two shapes' ink, from 0, the same, to 2. Print repeats its letters exactly; a hand never does. Of what is
+// too large or too small for a letter it is not known: NaN.
 func findTwins(regions []region, labels []int32, ink *inkPlane, workers int) []float64 {
 	shapes := make([]shape, len(regions))
 	raster.Rows(len(regions), workers, func(i0, i1 int) {
@@ -88,7 +89,7 @@ func drawShape(r *region, label int32, labels []int32, ink *inkPlane) (s shape) 
 // nearest is how far the likest other shape of about this size is.
 func (s *shape) nearest(bySize map[[2]int][]*shape) float64 {
 	if !s.drawn {
-		return noTwin
+		return math.NaN()
 	}
 	best := float32(noTwin)
 	for dy := -1; dy <= 1; dy++ {
