@@ -46,34 +46,28 @@ const (
 	sizeStep  = 1.15 // shapes that differ by more than a step or two in size are not compared
 )
 
-// drawShape brings a region's ink to a square, bilinearly; what is too small or too large to be a letter is not drawn.
+// drawShape brings a region's ink to a square; what is too small or too large to be a letter is not drawn.
 func drawShape(r *region, label int32, labels []int32, ink *inkPlane) (s shape) {
 	const fewest, least, largest = 25, 8, 120 // working pixels: an area and two sides
 	w, h := r.Width(), r.Height()
 	if r.Area < fewest || max(w, h) < least || max(w, h) > largest || isRule(r.Component) {
 		return s
 	}
-	at := func(x, y int) float32 {
-		j := min(max(y, r.Y0), r.Y1-1)*ink.s.w + min(max(x, r.X0), r.X1-1)
-		if labels[j] != label {
-			return 0
-		}
-		return ink.taken(j)
-	}
-	const fine = 2 * shapeSide // two samples a pixel of the square, each way
 	sum := float32(0)
-	for i := range fine {
-		fy := float64(r.Y0) + (float64(i)+0.5)*float64(h)/fine - 0.5
-		y := int(math.Floor(fy))
-		ty := float32(fy - float64(y))
-		for j := range fine {
-			fx := float64(r.X0) + (float64(j)+0.5)*float64(w)/fine - 0.5
-			x := int(math.Floor(fx))
-			tx := float32(fx - float64(x))
-			v := (at(x, y)*(1-tx)+at(x+1, y)*tx)*(1-ty) + (at(x, y+1)*(1-tx)+at(x+1, y+1)*tx)*ty
-			s.v[i/2*shapeSide+j/2] += v
-			sum += v
+	for y := range h {
+		var row [shapeSide]float32
+		for x := range w {
+			if i := (r.Y0+y)*ink.s.w + r.X0 + x; labels[i] == label {
+				v := ink.taken(i)
+				sum += v
+				covered(x, w, func(cell int, share float32) { row[cell] += share * v })
+			}
 		}
+		covered(y, h, func(cell int, share float32) {
+			for i, v := range row {
+				s.v[cell*shapeSide+i] += share * v
+			}
+		})
 	}
 	if sum == 0 {
 		return s
@@ -86,17 +80,29 @@ func drawShape(r *region, label int32, labels []int32, ink *inkPlane) (s shape) 
 	return s
 }
 
-// nearest is how far the likest other shape of about this size is.
+// covered visits the cells of a square's side that the i-th of n pixels covers, with its share in each.
+func covered(i, n int, visit func(cell int, share float32)) {
+	from, to := i*shapeSide, (i+1)*shapeSide // in n-ths of a cell
+	for cell := from / n; cell*n < to; cell++ {
+		visit(cell, float32(min(to, (cell+1)*n)-max(from, cell*n))/shapeSide)
+	}
+}
+
+// nearest is how far the likest other shape of about this size is, or the first that is the same.
 func (s *shape) nearest(bySize map[[2]int][]*shape) float64 {
 	if !s.drawn {
 		return math.NaN()
 	}
+	const same = 0.15 // as near as copies come in a good scan
 	best := float32(noTwin)
 	for dy := -1; dy <= 1; dy++ {
 		for dx := -1; dx <= 1; dx++ {
 			for _, other := range bySize[[2]int{s.size[0] + dx, s.size[1] + dy}] {
 				if other != s {
 					best = s.apart(other, best)
+				}
+				if best < same {
+					return same
 				}
 			}
 		}
