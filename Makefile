@@ -5,11 +5,11 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo deve
 LDFLAGS := -X unink/internal/cli.version=$(VERSION)
 # The race detector slows the arithmetic some ten times and finds nothing in one goroutine's
 # loops; it watches the packages where goroutines meet.
-RACE := ./internal/gate ./internal/fleet ./internal/httpapi ./internal/cli ./internal/limit ./internal/mail ./internal/usage
+RACE := ./internal/gate ./internal/fleet ./internal/bulk ./internal/httpapi ./internal/cli ./internal/limit ./internal/mail ./internal/usage ./internal/certs
 FUZZTIME ?= 10s
 LINT := go tool -modfile=tools.mod golangci-lint
 
-.PHONY: deps build run services test race lint bench bench-quality bench-finish bench-real picture train fuzz
+.PHONY: deps build run services test race lint bench bench-quality bench-finish bench-real picture train fuzz vuln soak resilience bench-load
 
 # ONNX Runtime for this platform and PDFium, verified by checksum, and the bundle of the web pages; each is left alone when it is up to date.
 deps:
@@ -33,6 +33,15 @@ test: deps services
 race: deps services
 	go test -race -timeout 30m $(RACE)
 
+# Ten minutes at four fifths of the load that the workers can bear; SOAK=1h for an hour.
+SOAK ?= 10m
+soak: deps services
+	go test -count=1 -timeout 90m -v -run TestSoak ./internal/resilience -soak $(SOAK)
+
+# Everything that can fail fails, each for as long as it takes to matter; about half an hour.
+resilience: deps services
+	go test -count=1 -timeout 90m -v ./internal/resilience -long -soak $(SOAK)
+
 lint: deps
 	$(LINT) run
 	internal/webui/node_modules/.bin/tsc -p internal/webui
@@ -42,6 +51,10 @@ lint: deps
 bench: deps
 	go run ./bench/speed
 	go test -run '^$$' -bench Overhead ./internal/httpapi
+
+# The figures of docs/scaling.md about overload.
+bench-load: build
+	go run ./bench/load
 
 bench-quality: deps
 	go run ./bench/quality
@@ -57,8 +70,8 @@ bench-real: deps
 # The picture of the front page in the README.
 picture: deps services
 	mkdir -p build/page
-	go test -count=1 -run TestPageLooks ./internal/httpapi -shots '$(CURDIR)/build/page'
-	cp build/page/desktop-light-page.png docs/page.png
+	go test -count=1 -run TestPageLooks ./internal/contract -shots '$(CURDIR)/build/page'
+	cp build/page/front-desktop-light-en-page.png docs/page.png
 
 # A small training run, which proves the way from pages to a model in minutes.
 train:
@@ -72,3 +85,7 @@ fuzz: deps
 	    go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$package; \
 	  done; \
 	done
+
+# Known vulnerabilities in the modules and in what is called of them; asks https://vuln.go.dev.
+vuln: deps
+	go tool -modfile=tools.mod govulncheck ./...

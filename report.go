@@ -13,8 +13,9 @@ import (
 type Report struct {
 	Removed    float64    `json:"removed"`           // share of the page's pixels that were removed, 0 to 1
 	Turned     int        `json:"turned"`            // degrees clockwise that the page was turned to stand upright: 0, 90, 180 or 270
-	Flattened  bool       `json:"flattened"`         // perspective or skew was undone
+	Flattened  bool       `json:"flattened"`         // perspective, skew or curl was undone
 	Skew       float64    `json:"skew"`              // degrees clockwise by which the page was skewed at its middle, which was undone
+	Curl       float64    `json:"curl"`              // how far lines of print bowed, which was undone, as a share of the page's longer side; 0 if it was not bent
 	Corners    *Corners   `json:"corners,omitempty"` // where the result's corners were, if it was flattened
 	Moire      int        `json:"moire"`             // waves of a photographed screen's pattern that were taken away
 	Confidence Confidence `json:"confidence"`
@@ -29,7 +30,7 @@ type Corners [4][2]float64
 // Confidence is how sure the stages were, each from 0 to 1. It is 0 of a stage that was left out.
 type Confidence struct {
 	Orient  float64 `json:"orient"`  // probability that the page now stands upright
-	Flatten float64 `json:"flatten"` // share of the lines of print, rules and edges that agree with each other
+	Flatten float64 `json:"flatten"` // share of the lines of print, rules and edges that agree with each other, or of the lines' bend that was undone
 	Segment float64 `json:"segment"` // share of the ink that is plainly writing or plainly print
 }
 
@@ -87,7 +88,7 @@ func (t *Timings) UnmarshalJSON(b []byte) error {
 // reportOf is the report of a page before it is encoded.
 func reportOf(p *restore.Page, total time.Duration) Report {
 	r := Report{
-		Removed: p.Removed, Turned: p.Turned, Flattened: p.Flattened, Skew: p.Skew, Moire: p.Waves, Confidence: Confidence(p.Confidence),
+		Removed: p.Removed, Turned: p.Turned, Flattened: p.Flattened, Skew: p.Skew, Curl: p.Curl, Moire: p.Waves, Confidence: Confidence(p.Confidence),
 		Timings: Timings{Orient: p.Orient, Flatten: p.Flatten, Demoire: p.Demoire, Segment: p.Segment, Erase: p.Erase, Finish: p.Finish, Total: total},
 	}
 	if p.Flattened {

@@ -51,9 +51,3 @@ func TestHueErrorIsAnAngle(t *testing.T) {
 		}
 	}
 }
-
-func TestEditsCountCharacters(t *testing.T) {
-	if got := edits([]rune("kitten"), []rune("sitting")); got != 3 {
-		t.Errorf("edits = %d, want 3", got)
-	}
-}

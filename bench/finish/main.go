@@ -29,6 +29,7 @@ import (
 
 	"unink"
 	"unink/bench/picture"
+	"unink/bench/reading"
 )
 
 func main() {
@@ -67,7 +68,8 @@ func run(dir, out string) error {
 		return err
 	}
 	defer func() { _ = cleaner.Close() }()
-	b := bench{cleaner: cleaner, dir: dir, out: out, reader: findReader()}
+	b := bench{cleaner: cleaner, dir: dir, out: out}
+	b.reader, b.reads = reading.Find()
 	var classes []string
 	sums := map[string]*figures{}
 	var all figures
@@ -94,7 +96,8 @@ func run(dir, out string) error {
 type bench struct {
 	cleaner  *unink.Cleaner
 	dir, out string
-	reader   string // of characters; empty is none
+	reader   reading.Reader
+	reads    bool
 }
 
 func (b *bench) measure(c testCase) (f figures, err error) {
@@ -130,7 +133,7 @@ func (b *bench) measure(c testCase) (f figures, err error) {
 		const a4 = 1240 * 1754
 		f.kB.add(float64(len(r.Data)) / 1000 * a4 / float64(p.truth.W*p.truth.H))
 	}
-	if c.OCR && b.reader != "" {
+	if c.OCR && b.reads {
 		if err := b.read(&f, data, r.Data, truth); err != nil {
 			return f, err
 		}

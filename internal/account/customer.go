@@ -123,6 +123,18 @@ func (s *Service) FindCustomer(ctx context.Context, idOrSlugOrAppCode string) (C
 	return s.store.FindCustomer(ctx, idOrSlugOrAppCode)
 }
 
+// CustomerAt returns the customer with a slug, revoked or not. Text that can be nobody's slug is not looked up.
+func (s *Service) CustomerAt(ctx context.Context, slug string) (Customer, error) {
+	if checkSlug(slug) != nil {
+		return Customer{}, ErrNotFound
+	}
+	c, err := s.store.FindCustomer(ctx, slug)
+	if err == nil && c.Slug != slug { // an id or an AppCode
+		return Customer{}, ErrNotFound
+	}
+	return c, err
+}
+
 // Customers returns at most limit customers, or 1000, in the order of their making, those after an id.
 func (s *Service) Customers(ctx context.Context, limit int, after string) ([]Customer, error) {
 	return s.store.Customers(ctx, bounded(limit), after)

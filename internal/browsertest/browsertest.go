@@ -41,6 +41,7 @@ func Start(t testing.TB) (chromium context.Context) {
 // Page is a page in a window of its own, without anything kept from others. What goes wrong ends the test.
 type Page struct {
 	Context context.Context // for what chromedp can do besides
+	browser context.Context
 	t       testing.TB
 	dir     string
 
@@ -50,15 +51,18 @@ type Page struct {
 	standIns map[string]string // bodies of scripts, by their address
 }
 
-// Open opens a page, url with or without a path, for two minutes at most. When the test ends, it must have asked no other
+// patience bounds what a test does with a page: machines may be busy.
+const patience = 5 * time.Minute
+
+// Open opens a page, url with or without a path, for five minutes at most. When the test ends, it must have asked no other
 // host for anything but what stands in for it, broken no policy and thrown nothing.
 func Open(t testing.TB, chromium context.Context, url string) *Page {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(chromium, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
-	ctx, stop := context.WithTimeout(ctx, 2*time.Minute)
+	ctx, stop := context.WithTimeout(ctx, patience)
 	t.Cleanup(stop)
-	p := &Page{Context: ctx, t: t, dir: t.TempDir(), standIns: map[string]string{}}
+	p := &Page{Context: ctx, browser: chromium, t: t, dir: t.TempDir(), standIns: map[string]string{}}
 	p.Do()
 	if err := chromedp.Listen(ctx, p.hear); err != nil {
 		t.Fatal(err)
@@ -83,12 +87,27 @@ func Open(t testing.TB, chromium context.Context, url string) *Page {
 	return p
 }
 
+// From lets a service behind a proxy take the page for one at an address of its own.
+func (p *Page) From(address string) {
+	p.t.Helper()
+	headers := wire.Headers{"X-Forwarded-For": address}
+	if _, err := chromedp.Call(p.Context, wire.SetExtraHTTPHeaders, wire.SetExtraHTTPHeadersParams{Headers: headers}); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// Window opens a page as [Open] does, of somebody else at the same browser.
+func (p *Page) Window(url string) *Page {
+	p.t.Helper()
+	return Open(p.t, p.browser, url)
+}
+
 // Tab opens another tab of the page's window, which is empty.
 func (p *Page) Tab() *Page {
 	p.t.Helper()
 	ctx, cancel := chromedp.NewContext(p.Context)
 	p.t.Cleanup(cancel)
-	return &Page{Context: ctx, t: p.t, dir: p.t.TempDir(), standIns: map[string]string{}}
+	return &Page{Context: ctx, browser: p.browser, t: p.t, dir: p.t.TempDir(), standIns: map[string]string{}}
 }
 
 func (p *Page) hear(event any) {
@@ -168,18 +187,18 @@ func (p *Page) Is(expression, want string) {
 // Until waits for a condition.
 func (p *Page) Until(condition string) {
 	p.t.Helper()
-	p.until(condition, 20*time.Second, 20*time.Millisecond)
+	p.until(condition, 45*time.Second, 20*time.Millisecond)
 }
 
 // UntilLong waits for a condition that takes its time.
 func (p *Page) UntilLong(condition string) {
 	p.t.Helper()
-	p.until(condition, 50*time.Second, 100*time.Millisecond)
+	p.until(condition, 2*time.Minute, 100*time.Millisecond)
 }
 
 func (p *Page) until(condition string, patience, tick time.Duration) {
 	p.t.Helper()
-	_, err := chromedp.Run(p.Context, chromedp.Poll[bool](condition, chromedp.WithPollingInterval(tick), chromedp.WithPollingTimeout(patience)))
+	_, err := chromedp.Run(p.Context, chromedp.Poll[bool]("Boolean("+condition+")", chromedp.WithPollingInterval(tick), chromedp.WithPollingTimeout(patience)))
 	if err != nil {
 		p.t.Fatalf("%s: %v; the page says %s", condition, err, p.Eval(`document.querySelector('main').innerText`))
 	}
@@ -190,7 +209,7 @@ func (p *Page) Arrives(condition string) {
 	p.t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); <-tick.C {
+	for end := time.Now().Add(45 * time.Second); time.Now().Before(end); <-tick.C {
 		if ok, err := chromedp.Run(p.Context, chromedp.Evaluate[bool](condition)); err == nil && ok {
 			return
 		}
@@ -241,6 +260,18 @@ func (p *Page) Typed(selector, text string) {
 	p.Do(chromedp.Focus(chromedp.CSS(selector)))
 	p.Eval(fmt.Sprintf(`document.querySelector(%q).value = '', ''`, selector))
 	p.Do(chromedp.KeyEvent(text))
+}
+
+// Toggle presses a switch from the keyboard.
+func (p *Page) Toggle(selector string) {
+	p.t.Helper()
+	p.Do(chromedp.Focus(chromedp.CSS(selector)), chromedp.KeyEvent(" "))
+}
+
+// Choose chooses a value of a list.
+func (p *Page) Choose(selector, value string) {
+	p.t.Helper()
+	p.Eval(fmt.Sprintf(`(() => { const list = document.querySelector(%q); list.value = %q; list.dispatchEvent(new Event('change', { bubbles: true })); })()`, selector, value))
 }
 
 // Entered is Typed with Enter after it.

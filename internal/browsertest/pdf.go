@@ -10,9 +10,10 @@ import (
 
 // PDFPage is a page of a PDF made here: its paper, and a line of text.
 type PDFPage struct {
-	Width, Height int // points
-	Grey          int // of its paper in percent: what tells pages apart
-	Turned        int // degrees, clockwise
+	Width, Height int  // points
+	Grey          int  // of its paper in percent: what tells pages apart
+	Turned        int  // degrees, clockwise
+	Written       bool // with a wave in blue ink near its head
 }
 
 // PDF writes a PDF by hand.
@@ -37,6 +38,9 @@ func PDF(pages ...PDFPage) []byte {
 		object("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 %d %d] /Rotate %d /Contents %d 0 R /Resources << /Font << /F 3 0 R >> >> >>",
 			p.Width, p.Height, p.Turned, 5+2*i)
 		content := fmt.Sprintf("%.2f g 0 0 %d %d re f 0 g BT /F 24 Tf 20 20 Td (Page %d) Tj ET", float64(p.Grey)/100, p.Width, p.Height, i+1)
+		if p.Written {
+			content += wave(p)
+		}
 		object("<< /Length %d >>\nstream\n%s\nendstream", len(content), content)
 	}
 	xref := b.Len()
@@ -46,6 +50,17 @@ func PDF(pages ...PDFPage) []byte {
 	}
 	fmt.Fprintf(&b, "trailer << /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n", len(at)+1, xref)
 	return b.Bytes()
+}
+
+// wave is a line that somebody has drawn across a page near its head, up and down, and never twice alike.
+func wave(p PDFPage) string {
+	const step = 15
+	y := p.Height * 17 / 20
+	line := fmt.Sprintf(" 0.12 0.22 0.75 RG 1.5 w 10 %d m", y)
+	for i, x := 0, 10; x+2*step < p.Width; i, x = i+1, x+2*step {
+		line += fmt.Sprintf(" %d %d %d %d %d %d c", x+step/2, y+2*step-i%3, x+3*step/2, y-2*step+i%4, x+2*step, y)
+	}
+	return line + " S"
 }
 
 // ReadPage is a page of a PDF that the web page has made.

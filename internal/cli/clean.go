@@ -25,21 +25,18 @@ const maxFileBytes = 64 << 20
 const defaultJobs = 4
 
 type cleanCmd struct {
-	Inputs          []string `arg:"" name:"input" help:"Pictures, PDFs, folders (with all folders in them), globs, or - for standard input."`
-	Out             string   `short:"o" placeholder:"PATH" help:"A file for one picture (.png, .jpg or .webp) or PDF (.pdf), otherwise a folder; - is standard output. Default: x.clean.jpg beside x.jpg, folder.clean beside folder."`
-	Finish          string   `default:"scan" help:"scan: even white paper, crisp print. colour (or color): the picture as it was, only the handwriting gone."`
-	Remove          []string `placeholder:"INK,..." help:"Remove only these inks: black, blue, red, green, pencil. Default: all."`
-	Format          string   `placeholder:"FORMAT" help:"png, jpeg or webp. Default: PNG for grey line art and from PNG, WebP from WebP, otherwise JPEG."`
-	Mask            bool     `help:"Also write NAME.mask.png: white where something was removed."`
-	Layers          bool     `help:"Also write NAME.mask.png and NAME.ink.png: what was removed, transparent elsewhere."`
-	KeepOrientation bool     `help:"Leave the page turned as it is. Default: it is turned upright by what is on it, when that is sure (scan finish)."`
-	KeepDistortion  bool     `help:"Leave skew and perspective as they are. Default: undone where text lines or the sheet's edges show them (scan finish)."`
-	Compare         bool     `help:"Also write NAME.compare.jpg: before and after side by side."`
-	Stages          bool     `help:"Also write NAME.1-orient.png and so on: each picture as the stages leave it (not of PDFs)."`
-	Pages           string   `placeholder:"LIST" help:"Only these pages of PDFs and TIFFs, such as 2-5 or 1,3,7-."`
-	KeepCleanPages  bool     `help:"Leave pages of a PDF as they are, text and vectors included, where nothing is removed or corrected."`
-	Jobs            int      `short:"j" placeholder:"N" help:"Pages cleaned at once. Default: the number of CPUs, at most 4."`
-	JSON            bool     `name:"json" help:"Report as JSON, one object a line."`
+	Inputs         []string `arg:"" name:"input" help:"Pictures, PDFs, folders (with all folders in them), globs, or - for standard input."`
+	Out            string   `short:"o" placeholder:"PATH" help:"A file for one picture (.png, .jpg or .webp), for one PDF or for pictures that become one (.pdf), otherwise a folder; - is standard output. Default: x.clean.jpg beside x.jpg, folder.clean beside folder."`
+	Mask           bool     `help:"Also write NAME.mask.png: white where something was removed."`
+	Layers         bool     `help:"Also write NAME.mask.png and NAME.ink.png: what was removed, transparent elsewhere."`
+	Compare        bool     `help:"Also write NAME.compare.jpg: before and after side by side."`
+	Stages         bool     `help:"Also write NAME.1-orient.png and so on: each picture as the stages leave it (not of PDFs)."`
+	Pages          string   `placeholder:"LIST" help:"Only these pages of PDFs and TIFFs, such as 2-5 or 1,3,7-."`
+	KeepCleanPages bool     `help:"Leave pages of a PDF as they are, text and vectors included, where nothing is removed or corrected."`
+	Jobs           int      `short:"j" placeholder:"N" help:"Pages cleaned at once. Default: the number of CPUs, at most 4."`
+	JSON           bool     `name:"json" help:"Report as JSON, one object a line."`
+	optionFlags
+	serverFlags
 	engineFlags
 }
 
@@ -47,7 +44,8 @@ type cleanCmd struct {
 func (*cleanCmd) Help() string {
 	return `A PDF becomes a PDF, of pictures of its pages at their own size; blank pages stay as they are. When
 a page fails, the others are tried, but the PDF is not written.
-The pages of a TIFF become a picture each: x-001.clean.png and so on.
+The pages of a TIFF become a picture each: x-001.clean.png and so on. They, or several pictures, become one
+PDF with -o x.pdf, each page at the size that its resolution gives it, or as wide as A4.
 Inputs are never overwritten; earlier outputs are. Exit codes: 0 done, 1 failed, 2 wrong use,
 3 some inputs failed, 130 interrupted.`
 }
@@ -59,17 +57,13 @@ func (c *cleanCmd) Validate() error {
 	}
 	_, err := c.options()
 	_, wrongPages := parsePages(c.Pages)
-	return errors.Join(err, wrongPages)
+	return errors.Join(err, wrongPages, c.checkServer(c.Stages))
 }
 
-func (c *cleanCmd) options() (o unink.Options, err error) {
-	var errs [3]error
-	o.Finish, errs[0] = unink.ParseFinish(c.Finish)
-	o.Remove, errs[1] = unink.ParseInk(c.Remove...)
-	o.Format, errs[2] = unink.ParseFormat(c.Format)
+func (c *cleanCmd) options() (unink.Options, error) {
+	o, err := c.optionFlags.options()
 	o.Layers = c.Mask || c.Layers
-	o.KeepOrientation, o.KeepDistortion = c.KeepOrientation, c.KeepDistortion
-	return o, errors.Join(errs[:]...)
+	return o, err
 }
 
 // Run cleans the inputs.
@@ -81,6 +75,9 @@ func (c *cleanCmd) Run(env *environment) error {
 	p, err := c.plan(env, o.Format)
 	if err != nil {
 		return err
+	}
+	if c.Server != "" {
+		return c.clean(env, p, o)
 	}
 	jobs := max(1, min(p.count(), c.jobs()))
 	cfg := c.config(jobs, unink.Limits{MaxBytes: maxFileBytes})

@@ -31,6 +31,7 @@ const (
 
 type commands struct {
 	Clean   cleanCmd   `cmd:"" help:"Remove the handwriting from pictures of pages."`
+	Batch   batchCmd   `cmd:"" help:"Have a folder or bucket cleaned into another by a fleet, resumable."`
 	Serve   serveCmd   `cmd:"" help:"Serve the same over HTTP."`
 	Worker  workerCmd  `cmd:"" help:"Clean pages for services with --fleet, on this machine."`
 	Admin   adminCmd   `cmd:"" help:"Operate the service: users, customers, credits, mails, statistics, backup."`
@@ -44,6 +45,24 @@ type engineFlags struct {
 	Device  string `default:"cpu" enum:"cpu,cuda" env:"UNINK_DEVICE" help:"Where the network runs: ${enum}. cuda needs --library; when it cannot be used, that is an error."`
 	Library string `placeholder:"FILE" env:"UNINK_LIBRARY" type:"path" help:"Another ONNX Runtime library of the built-in one's release, such as one built for CUDA."`
 	Threads int    `env:"UNINK_THREADS" placeholder:"N" help:"CPU threads for one page. Default: the CPUs divided among the pages cleaned at once."`
+}
+
+// optionFlags say what is done to a page, in every command that cleans some.
+type optionFlags struct {
+	Finish          string   `default:"scan" help:"scan: even white paper, crisp print. colour (or color): the picture as it was, only the handwriting gone."`
+	Remove          []string `placeholder:"INK,..." help:"Remove only these inks: black, blue, red, green, pencil. Default: all."`
+	Format          string   `placeholder:"FORMAT" help:"png, jpeg or webp. Default: PNG for grey line art and from PNG, WebP from WebP, otherwise JPEG."`
+	KeepOrientation bool     `help:"Leave the page turned as it is. Default: it is turned upright by what is on it, when that is sure (scan finish)."`
+	KeepDistortion  bool     `help:"Leave skew and perspective as they are. Default: undone where text lines or the sheet's edges show them (scan finish)."`
+}
+
+func (f optionFlags) options() (o unink.Options, err error) {
+	var errs [3]error
+	o.Finish, errs[0] = unink.ParseFinish(f.Finish)
+	o.Remove, errs[1] = unink.ParseInk(f.Remove...)
+	o.Format, errs[2] = unink.ParseFormat(f.Format)
+	o.KeepOrientation, o.KeepDistortion = f.KeepOrientation, f.KeepDistortion
+	return o, errors.Join(errs[:]...)
 }
 
 // config configures an engine for a number of pages that are cleaned at once.

@@ -19,12 +19,13 @@ import (
 	"unink/internal/pdf"
 )
 
-// document is a PDF to clean. Its pages are cleaned apart, several at once, and wait in a file
-// until all are there.
+// document is a PDF to clean, or pictures that become one. Its pages are cleaned apart, several at
+// once, and wait in a file until all are there.
 type document struct {
 	input   string
-	data    []byte // of standard input; nil for a file, which is read when its first page is begun
-	numbers []int  // of the pages, from 1
+	data    []byte   // of standard input; nil for a file, which is read when its first page is begun
+	numbers []int    // of the pages, from 1
+	leaves  []source // the pictures, as numbers; nil for a PDF
 
 	begin  func() error // opens what follows, once
 	source *pdf.Document
@@ -35,7 +36,7 @@ type document struct {
 	end    int64      // of the file
 	pages  []pdf.Page // as numbers
 	kept   int
-	failed []string // pages
+	failed []int // of numbers
 }
 
 // openDocument looks at a PDF: how many pages it has, and whether it can be read at all. Data is
@@ -69,13 +70,16 @@ func (d *document) read() ([]byte, error) {
 }
 
 func (d *document) open() error {
-	data, err := d.read()
-	if err != nil {
-		return err
+	if d.leaves == nil {
+		data, err := d.read()
+		if err != nil {
+			return err
+		}
+		if d.source, err = pdf.Open(context.Background(), data); err != nil {
+			return err
+		}
 	}
-	if d.source, err = pdf.Open(context.Background(), data); err != nil {
-		return err
-	}
+	var err error
 	if d.waits, err = os.CreateTemp("", "unink-"); err != nil {
 		return err
 	}
@@ -116,13 +120,13 @@ func (d *document) leave(i int) {
 // part cleans one page of a PDF.
 func (b *batch) part(pg page, i int) outcome {
 	d := pg.document
-	o := outcome{input: fmt.Sprintf("%s, page %d", d.input, d.numbers[i]), output: pg.names[pdfName], part: true}
+	o := outcome{input: d.label(i), output: pg.names[pdfName], part: true}
 	if o.err = d.begin(); o.err == nil {
 		o.result, o.kept, o.err = b.cleanPart(d, i)
 	}
 	if o.err != nil {
 		d.mu.Lock()
-		d.failed = append(d.failed, strconv.Itoa(d.numbers[i]))
+		d.failed = append(d.failed, i)
 		d.mu.Unlock()
 	}
 	return o
@@ -130,14 +134,13 @@ func (b *batch) part(pg page, i int) outcome {
 
 func (b *batch) cleanPart(d *document, i int) (r *unink.Result, kept bool, err error) {
 	start := time.Now()
-	picture, err := d.source.Draw(b.env.ctx, d.numbers[i]-1)
+	picture, paper, err := d.draw(b.env.ctx, i)
 	if err != nil {
 		return nil, false, err
 	}
 	drawn := time.Now()
-	size := picture.Pixels.Rect.Size()
-	page, err := b.engine.CleanImage(b.env.ctx, picture.Pixels, b.options)
-	picture.Pixels = nil
+	size := picture.Rect.Size()
+	page, err := b.engine.CleanImage(b.env.ctx, picture, b.options)
 	switch {
 	case errors.Is(err, unink.ErrNoContent): // a blank page
 		page, kept = &unink.Page{}, true
@@ -148,9 +151,12 @@ func (b *batch) cleanPart(d *document, i int) (r *unink.Result, kept bool, err e
 	}
 	r = &unink.Result{Width: size.X, Height: size.Y, Report: page.Report}
 	cleaned := time.Now()
-	if kept {
+	if kept && d.leaves != nil { // there is no PDF to take it from
+		page = &unink.Page{Image: picture}
+	}
+	if kept && d.leaves == nil {
 		d.leave(i)
-	} else if err := b.keepPart(d, i, page, picture.Size, r); err != nil {
+	} else if err := b.keepPart(d, i, page, paper, r); err != nil {
 		return nil, false, err
 	}
 	r.Timings.Decode = drawn.Sub(start)
@@ -187,6 +193,22 @@ func (b *batch) encodePart(m *image.RGBA) ([]byte, unink.Format, error) {
 	return data, unink.JPEG, err
 }
 
+// failure says which pages failed, and how to do without them.
+func (d *document) failure() error {
+	slices.Sort(d.failed)
+	names := make([]string, len(d.failed))
+	for i, at := range d.failed {
+		names[i] = strconv.Itoa(d.numbers[at])
+		if d.leaves != nil {
+			names[i] = d.label(at)
+		}
+	}
+	if d.leaves != nil {
+		return fmt.Errorf("nothing was written, for these failed: %s; leave them out", strings.Join(names, "; "))
+	}
+	return fmt.Errorf("nothing was written, for these of its pages failed: %s; --pages can leave them out", strings.Join(names, ", "))
+}
+
 // finish writes the cleaned PDF once all its pages are done, or says why not.
 func (b *batch) finish(pg page) documentOutcome {
 	d := pg.document
@@ -194,8 +216,7 @@ func (b *batch) finish(pg page) documentOutcome {
 	o := documentOutcome{input: d.input, output: pg.names[pdfName], pages: len(d.pages), kept: d.kept}
 	switch {
 	case len(d.failed) > 0:
-		slices.SortFunc(d.failed, func(a, b string) int { return len(a) - len(b) + strings.Compare(a, b) })
-		o.err = fmt.Errorf("nothing was written, for these of its pages failed: %s; --pages can leave them out", strings.Join(d.failed, ", "))
+		o.err = d.failure()
 		o.told = true
 	case pg.toStdout():
 		o.err = pdf.Write(b.env.ctx, b.env.stdout, d.source, d.pages)

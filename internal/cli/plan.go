@@ -131,6 +131,9 @@ func (c *cleanCmd) plan(env *environment, format unink.Format) (*plan, error) {
 			return nil, err
 		}
 	}
+	if c.binds(sources) {
+		return p, errors.Join(c.checkPDF(), p.bind(c.Out, sources))
+	}
 	place, format, err := c.place(env, sources, format)
 	if err != nil {
 		return nil, err
@@ -153,7 +156,7 @@ func (c *cleanCmd) plan(env *environment, format unink.Format) (*plan, error) {
 func (c *cleanCmd) checkPDF() error {
 	switch {
 	case c.Mask || c.Layers || c.Compare:
-		return wrongUse("--mask, --layers and --compare are for pictures, and there is a PDF among the inputs")
+		return wrongUse("--mask, --layers and --compare are for pictures, and there is a PDF among the inputs or outputs")
 	case strings.EqualFold(c.Format, "webp"):
 		return wrongUse("a PDF cannot hold WebP; use --format png or jpeg")
 	}
@@ -401,7 +404,7 @@ func endingFormat(out string, wantPDF bool) (unink.Format, error) {
 	case isPDF && wantPDF:
 		return pdfName, nil
 	case isPDF:
-		return 0, wrongUse("-o %s: only a PDF becomes a PDF", out)
+		return 0, wrongUse("-o %s: a PDF is made of one PDF, or of pictures that are files", out)
 	case wantPDF:
 		return 0, wrongUse("-o %s: a PDF becomes a PDF; end its name with %s", out, pdfEnding)
 	}

@@ -121,7 +121,7 @@ type jsonPage struct {
 	Width      int               `json:"width,omitempty"`
 	Height     int               `json:"height,omitempty"`
 	Turned     int               `json:"turned"`            // degrees clockwise
-	Flattened  bool              `json:"flattened"`         // skew or perspective was undone
+	Flattened  bool              `json:"flattened"`         // skew, perspective or curl was undone
 	Removed    float64           `json:"removed"`           // share of the pixels, 0 to 1
 	Skew       float64           `json:"skew"`              // degrees clockwise that were undone
 	Corners    *unink.Corners    `json:"corners,omitempty"` // of the result, in the input

@@ -16,12 +16,25 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"go.uber.org/goleak"
 
 	"unink"
 )
 
+// leakless fails when tests leave goroutines behind.
+type leakless struct{ *testing.M }
+
+func (l leakless) Run() int {
+	code := l.M.Run()
+	if leak := goleak.Find(); code == 0 && leak != nil {
+		fmt.Fprintln(os.Stderr, leak)
+		return 1
+	}
+	return code
+}
+
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(leakless{m}, map[string]func(){
 		"unink":      func() { os.Exit(program(openDrawing)) },
 		"real-unink": func() { os.Exit(Main()) },
 		"slow-unink": func() { os.Exit(program(openSlow)) },

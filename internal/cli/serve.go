@@ -5,13 +5,17 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/netip"
+	"os"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,6 +23,7 @@ import (
 
 	"unink/internal/account"
 	"unink/internal/botcheck"
+	"unink/internal/certs"
 	"unink/internal/httpapi"
 	"unink/internal/limit"
 	"unink/internal/store"
@@ -36,6 +41,7 @@ type serveCmd struct {
 	UploadTimeout time.Duration `default:"${upload_timeout}" env:"UNINK_UPLOAD_TIMEOUT" help:"For one request's body (${default})."`
 	DrainTimeout  time.Duration `default:"${drain_timeout}" env:"UNINK_DRAIN_TIMEOUT" help:"For pages under way when the service stops (${default})."`
 	domainFlags
+	tlsFlags
 	Contact      string   `env:"UNINK_CONTACT" placeholder:"EMAIL" help:"Address of whoever runs the service, which the pages name: whom to ask where nothing is sold online."`
 	TrustedProxy []string `env:"UNINK_TRUSTED_PROXIES" placeholder:"CIDR" help:"Networks of proxies whose X-Forwarded-For is believed."`
 	storeFlags
@@ -77,6 +83,26 @@ type domainFlags struct {
 	Domain    string `default:"localhost" env:"UNINK_DOMAIN" placeholder:"NAME" help:"Each customer's API domain is one label and this (${default})."`
 }
 
+// tlsFlags say how the service gets certificates.
+type tlsFlags struct {
+	TLS           bool   `name:"tls" env:"UNINK_TLS" help:"Speak TLS at --listen, with certificates by ACME for PUBLIC-URL's host and the customers' domains. It means to agree to the authority's terms."`
+	HTTPListen    string `default:":80" env:"UNINK_HTTP_LISTEN" placeholder:"ADDR" help:"With --tls: address without it, for the authority's challenges and browsers on their way to https (${default})."`
+	ACMEDirectory string `name:"acme-directory" default:"${acme_directory}" env:"UNINK_ACME_DIRECTORY" placeholder:"URL" help:"The authority's ACME directory (${default})."`
+	ACMEEmail     string `name:"acme-email" env:"UNINK_ACME_EMAIL" placeholder:"EMAIL" help:"Whom the authority writes to about certificates."`
+	ACMERoots     string `name:"acme-roots" env:"UNINK_ACME_ROOTS" placeholder:"FILE" type:"path" help:"PEM file of what the directory's own certificate is checked with. Default: the system's."`
+}
+
+// validateTLS finds what cannot go with --tls.
+func (c *serveCmd) validateTLS() error {
+	switch {
+	case c.TLS && c.Open:
+		return errors.New("--tls keeps certificates with the accounts; leave out --open, or put a proxy with TLS in front")
+	case c.TLS && !strings.HasPrefix(c.PublicURL, "https://"):
+		return fmt.Errorf("--tls needs a --public-url that begins with https://, not %q", c.PublicURL)
+	}
+	return nil
+}
+
 func (f domainFlags) backendConfig() backendConfig {
 	return backendConfig{publicURL: f.PublicURL, domain: f.Domain}
 }
@@ -103,7 +129,7 @@ func serveDefaults() kong.Vars {
 		"guest_credits": strconv.Itoa(d.GuestDaily), "guest_address": strconv.Itoa(d.GuestAddressDaily),
 		"pdf_guest_credits": strconv.Itoa(d.PDFGuestDaily), "pdf_guest_address": strconv.Itoa(d.PDFGuestAddressDaily),
 		"account_credits": strconv.Itoa(d.AccountCredits), "anonymous_credits": strconv.Itoa(d.AnonymousCredits),
-		"deadline": d.Deadline.String(), "upload_timeout": d.UploadTimeout.String(), "drain_timeout": d.DrainTimeout.String(),
+		"acme_directory": certs.LetsEncrypt, "deadline": d.Deadline.String(), "upload_timeout": d.UploadTimeout.String(), "drain_timeout": d.DrainTimeout.String(),
 	}
 }
 
@@ -124,7 +150,7 @@ func (c *serveCmd) Validate() error {
 	if c.KeepGuests < fewestGuestDays || c.KeepGuests > mostDays {
 		return fmt.Errorf("--keep-guests must be from %d to %d days, not %d", fewestGuestDays, mostDays, c.KeepGuests)
 	}
-	return nil
+	return c.validateTLS()
 }
 
 const (
@@ -152,7 +178,7 @@ func (c *serveCmd) Run(env *environment) error {
 		return err
 	}
 	if c.Open {
-		return errors.Join(c.serve(env.ctx, engine, cfg, nil, log), engine.Close())
+		return errors.Join(c.serve(env.ctx, engine, cfg, nil, nil, log), engine.Close())
 	}
 	return errors.Join(c.serveAccounts(env, engine, cfg, log), engine.Close())
 }
@@ -180,24 +206,74 @@ func (c *serveCmd) service() (httpapi.Config, error) {
 	return cfg, nil
 }
 
-func (c *serveCmd) serve(ctx context.Context, engine cleaner, cfg httpapi.Config, services *httpapi.Services, log *slog.Logger) error {
+func (c *serveCmd) serve(ctx context.Context, engine cleaner, cfg httpapi.Config, services *httpapi.Services, b *backend, log *slog.Logger) (err error) {
 	s, err := httpapi.New(engine, cfg, services, log)
 	if err != nil {
 		return err
 	}
-	public, err := net.Listen("tcp", c.Listen)
+	on, end, err := c.listen(s, b, log)
 	if err != nil {
-		return fmt.Errorf("--listen: %w", err)
+		return err
 	}
-	metrics, err := net.Listen("tcp", c.MetricsListen)
-	if err != nil {
-		_ = public.Close()
-		return fmt.Errorf("--metrics-listen: %w", err)
-	}
-	log.Info("serving", "address", public.Addr().String(), "metrics", metrics.Addr().String(), "accounts", services != nil,
+	defer end()
+	log.Info("serving", "address", on.Public.Addr().String(), "metrics", on.Metrics.Addr().String(), "tls", c.TLS, "accounts", services != nil,
 		"workers", cfg.Gate.Workers, "queue", cfg.Gate.Queue, "device", c.Device, "fleet", c.Fleet != "", "version", version)
 	defer log.Info("stopped")
-	return s.Serve(ctx, public, metrics)
+	return s.Serve(ctx, on)
+}
+
+// listen opens the addresses. What end ends is for after the service.
+func (c *serveCmd) listen(s *httpapi.Server, b *backend, log *slog.Logger) (on httpapi.Listeners, end func(), err error) {
+	addresses := []struct {
+		flag, address string
+		l             *net.Listener
+	}{{"--listen", c.Listen, &on.Public}, {"--metrics-listen", c.MetricsListen, &on.Metrics}, {"--http-listen", c.HTTPListen, &on.Plain}}
+	if !c.TLS {
+		addresses = addresses[:2]
+	}
+	for i, a := range addresses {
+		if *a.l, err = net.Listen("tcp", a.address); err != nil {
+			for _, open := range addresses[:i] {
+				_ = (*open.l).Close()
+			}
+			return httpapi.Listeners{}, nil, fmt.Errorf("%s: %w", a.flag, err)
+		}
+	}
+	if !c.TLS {
+		return on, func() {}, nil
+	}
+	manager, err := c.certificates(s, b, on, log)
+	if err != nil {
+		return httpapi.Listeners{}, nil, errors.Join(err, on.Public.Close(), on.Metrics.Close(), on.Plain.Close())
+	}
+	on.Public, on.Challenges = tls.NewListener(on.Public, manager.TLS()), manager.Challenges
+	return on, manager.Close, nil
+}
+
+// certificates are those of the hosts that a server answers for, kept in the database under the server's secret.
+func (c *serveCmd) certificates(s *httpapi.Server, b *backend, on httpapi.Listeners, log *slog.Logger) (*certs.Manager, error) {
+	storage, err := store.NewCertificates(b.db, derived(b.secret, "certificates"), store.DefaultLease)
+	if err != nil {
+		return nil, err
+	}
+	config := certs.Config{
+		Directory: c.ACMEDirectory, Email: c.ACMEEmail, Serves: s.Serves, Storage: storage,
+		HTTPPort: on.Plain.Addr().(*net.TCPAddr).Port, TLSPort: on.Public.Addr().(*net.TCPAddr).Port,
+	}
+	if c.ACMERoots != "" {
+		text, err := os.ReadFile(c.ACMERoots)
+		if err != nil {
+			return nil, fmt.Errorf("--acme-roots: %w", err)
+		}
+		config.Roots = x509.NewCertPool()
+		if !config.Roots.AppendCertsFromPEM(text) {
+			return nil, wrongUse("--acme-roots: %s holds no certificate in PEM", c.ACMERoots)
+		}
+	}
+	if err := config.Validate(); err != nil {
+		return nil, usageError{err.Error()}
+	}
+	return certs.New(config, log)
 }
 
 // firstSteps is what a new operator is told.
@@ -246,7 +322,7 @@ func (c *serveCmd) serveAccounts(env *environment, engine cleaner, cfg httpapi.C
 	background, stop := context.WithCancel(context.WithoutCancel(env.ctx))
 	var running sync.WaitGroup
 	b.background(background, &running, log)
-	err = c.serve(env.ctx, engine, cfg, services, log)
+	err = c.serve(env.ctx, engine, cfg, services, b, log)
 	stop()
 	running.Wait()
 	return err

@@ -3,154 +3,187 @@ package contract
 import (
 	"bytes"
 	"context"
-	"fmt"
+	"encoding/json"
+	flags "flag"
 	"image"
+	"image/draw"
 	_ "image/jpeg" // as which photos come
-	"os"
+	"net/http"
+	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
-
-	"github.com/chromedp/chromedp"
-	"github.com/chromedp/chromedp/kb"
+	"time"
 
 	"unink/internal/browsertest"
-	"unink/internal/ident"
 )
 
-// TestPages uses the web pages in Chromium, with the embedded default: SQLite, the built-in bot check, the engine.
+var shots = flags.String("shots", "", "folder that TestPageLooks leaves pictures of the pages in")
+
+// flow is something that somebody does with the pages, beginning at the front page in a window of its own.
+type flow func(t *testing.T, s *service, p *browsertest.Page)
+
+// pageFlows are the flows by the flags of the service that they need; a service is used by all its flows at once.
+var pageFlows = []struct {
+	name  string
+	flags []string
+	flows map[string]flow
+}{
+	{"open-handed", slices.Concat(openHanded, sellingFlags), map[string]flow{
+		"slider": compares, "queue": queues, "refused at once": isRefusedAtOnce, "made smaller": makesSmaller, "drop and paste": dropsAndPastes,
+		"narrow": isNarrow, "options": choosesOptions, "odd PDFs": sendsOddPDFs, "together": savesTogether, "formats": savesInFormats,
+		"zoom": zooms, "copy and print": copiesAndPrints, "touch-up": touchesUp, "two tabs": hasTwoTabs, "shared": shares, "light weight": isLight,
+		"life of an account": livesWithAnAccount, "sessions": endsSessions, "deleting": deletesTheAccount, "wrong in forms": fillsInWrongly,
+		"links of mails": followsOldLinks, "leads back": isLedBack, "many uses": looksBack, "pricing": buys, "language": choosesLanguage,
+		"developer": develops, "no developer": developsNothing, "console": triesTheConsole, "console elsewhere": looksForTheConsole,
+		"documentation": readsTheDocumentation, "operator": operates, "every page in English": seesEveryPage("en"), "every page in Chinese": seesEveryPage("zh-CN"),
+	}},
+	{"sparing", []string{"--per-minute", "4", "--guest-credits", "2", "--contact", "sales@example.com"}, map[string]flow{
+		"guest": guestCleans, "guest's PDF": guestSendsPDF, "every state": seesEveryState, "nothing sold": buysNothing,
+	}},
+	{"limited", []string{"--per-minute", "25", "--per-hour", "1000"}, map[string]flow{"30 pages": sendsManyPages}},
+	{"killed", nil, map[string]flow{"killed": killedMeanwhile}},
+	{"away", openHanded, map[string]flow{"away": findsItGone}},
+	{"cut", openHanded, map[string]flow{"reload": reloads, "cut": isCutOff}},
+}
+
+// openHanded are flags of a service that has enough for all flows.
+var openHanded = []string{
+	"--per-minute", "1000", "--per-hour", "10000", "--guest-credits", "1000", "--guest-address", "1000", "--pdf-guest-credits", "1000", "--pdf-guest-address", "1000",
+}
+
+// TestPages uses the web pages in Chromium, with the embedded default: SQLite, the built-in bot check, the engine, mails as files.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	chromium := browsertest.Start(t)
-	for name, flow := range map[string]struct {
-		test  func(*testing.T, *service, *browsertest.Page)
-		flags []string
-	}{
-		"guest":   {guestCleans, []string{"--guest-credits", "2"}},
-		"account": {accountCleans, nil},
-		"killed":  {killedMeanwhile, nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := prepare(t, "sqlite:"+filepath.Join(t.TempDir(), "unink.db"), flow.flags...)
+	for _, group := range pageFlows {
+		t.Run(group.name, func(t *testing.T) {
+			t.Parallel()
+			s := prepare(t, "sqlite:"+filepath.Join(t.TempDir(), "unink.db"), group.flags...)
+			if slices.Contains(group.flags, "--stripe-key") {
+				s.payments = s.standInForStripe(t)
+			}
 			s.start(t)
-			flow.test(t, s, s.open(t, chromium))
+			t.Cleanup(func() {
+				if s.process.ProcessState == nil { // no flow has ended it
+					s.stop(t)
+				}
+				s.audit(t)
+			})
+			for name, flow := range group.flows {
+				t.Run(name, func(t *testing.T) {
+					t.Parallel()
+					flow(t, s, s.window(t, chromium))
+				})
+			}
 		})
 	}
 }
 
-// open opens the front page.
-func (s *service) open(t *testing.T, chromium context.Context) *browsertest.Page {
+// origin is how the pages know themselves.
+func (s *service) origin() string { return "http://localhost:" + s.port }
+
+// window opens the front page for somebody at a new address.
+func (s *service) window(t *testing.T, chromium context.Context) *browsertest.Page {
 	t.Helper()
-	p := browsertest.Open(t, chromium, "http://localhost:"+s.port)
-	p.FrontReady()
+	p := browsertest.Open(t, chromium, s.origin()+"/healthz")
+	arrive(p, "/")
 	return p
 }
 
-// A guest drops a photo, watches, compares and downloads it; the third page of the day is one too many.
-func guestCleans(t *testing.T, s *service, p *browsertest.Page) {
-	photo, err := os.ReadFile("../../docs/before.jpg")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.Do(chromedp.Focus(chromedp.CSS("[name=preserveColor][value=true]")), chromedp.KeyEvent(" ")) // where blue that is left would be seen
-	p.Eval(`window.told = new Set(), new MutationObserver(() => { for (const { textContent } of document.querySelectorAll('#queue .state')) told.add(textContent); }).observe(document.querySelector('#queue'), { subtree: true, childList: true, characterData: true }), ''`)
-	p.Drop("exam.jpg", "image/jpeg", photo)
-	p.UntilLong(`states() == 'done'`)
-	p.Is(`/^Preparing…(,Uploading [^,]*)*,Cleaning…,Done, /.test([...told].join())`, "true")
-	p.Until(`['.before', '.after'].every((s) => document.querySelector(s).naturalWidth == 1240)`)
-	p.Do(chromedp.Focus(chromedp.CSS("#split")), chromedp.KeyEvent(kb.Home))
-	p.Is(`document.querySelector('#split').getAttribute('aria-valuetext')`, "0 % before")
-
-	name, clean := p.Download("#actions .download")
-	before, size := answer4(t, photo)
-	after, cleanSize := answer4(t, clean)
-	if name != "exam.clean.jpg" || size != cleanSize || before < 5000 || after > before/20 {
-		t.Errorf("the last answer has %d blue pixels in the photo of %v, %d in %s of %v", before, size, after, name, cleanSize)
-	}
-
-	p.Pick(p.File("second.png", []byte(page)))
-	p.UntilLong(`states() == 'done,done'`)
-	p.Pick(p.File("third.png", []byte(page)))
-	p.UntilLong(`states() == 'done,done,waiting' && !notice.hidden`)
-	p.Is(`notice.innerText.includes('free pages of today are used up') && notice.querySelector('a').pathname`, "/pricing")
-	s.stop(t)
-	s.audit(t)
+// arrive comes to the front page, which is at a path, from a new address.
+func arrive(p *browsertest.Page, path string) {
+	p.From(newAddress())
+	p.GoTo(path)
+	p.FrontReady()
 }
 
-// answer4 counts the blue pixels where the photo's last answer is, in blue ink between black lines.
-func answer4(t *testing.T, data []byte) (blue int, size image.Point) {
+// logIn logs somebody in, who comes to the front page.
+func logIn(p *browsertest.Page, u user) {
+	p.LogIn(u.email, password)
+	p.FrontReady()
+}
+
+// enter logs somebody in and goes to a page.
+func enter(p *browsertest.Page, u user, path string) {
+	p.LogIn(u.email, password)
+	p.GoTo(path)
+}
+
+// used waits until a user's uses are written down, which is some time after their answers.
+func (s *service) used(t *testing.T, u user, uses int) {
+	t.Helper()
+	poll(t, "uses", func() bool {
+		a := s.send(t, request{method: http.MethodGet, path: "/api/me", header: u.bearer()})
+		var me struct{ Uses []any }
+		if err := json.Unmarshal(a.body, &me); err != nil {
+			t.Fatalf("%v: %s", err, a.body)
+		}
+		return len(me.Uses) >= uses
+	})
+}
+
+// poll waits for a condition outside the pages.
+func poll(t *testing.T, what string, met func() bool) {
+	t.Helper()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for late := time.Now().Add(patience); !met(); <-tick.C {
+		if time.Now().After(late) {
+			t.Fatalf("%s: not in time", what)
+		}
+	}
+}
+
+// logInAgain is a new session of a user.
+func (s *service) logInAgain(t *testing.T, u user) user {
+	t.Helper()
+	a := s.post(t, "/api/log-in", map[string]string{"email": u.email, "password": password})
+	a.is(t, http.StatusOK, "")
+	u.session, _ = a.object(t)["session"].(string)
+	return u
+}
+
+// loggedIn reports whether a session is good.
+func (s *service) loggedIn(t *testing.T, u user) bool {
+	t.Helper()
+	return s.send(t, request{method: http.MethodGet, path: "/api/me", header: u.bearer()}).status == http.StatusOK
+}
+
+// payment is what the service asked of Stripe last.
+func (s *service) payment(t *testing.T) url.Values {
+	t.Helper()
+	select {
+	case form := <-s.payments:
+		return form
+	case <-time.After(patience):
+		t.Fatal("nothing was asked of Stripe")
+		return nil
+	}
+}
+
+// picture is a page of a size, with something printed on it.
+func picture(width, height int) []byte { return encoded(drawn(width, height, true)) }
+
+// spacious is a large page with a line of print, which takes its time.
+func spacious(width, height int) []byte {
+	m := drawn(width, height, false).(draw.Image)
+	draw.Draw(m, image.Rect(0, 0, width, 60), drawn(width, 60, true), image.Point{}, draw.Src)
+	return encoded(m)
+}
+
+// decoded is a picture and its size.
+func decoded(t *testing.T, data []byte) (image.Image, image.Point) {
 	t.Helper()
 	m, _, err := image.Decode(bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for y := 1065; y < 1240; y++ {
-		for x := 100; x < 1130; x++ {
-			if r, _, b, _ := m.At(x, y).RGBA(); b > r+0x2000 {
-				blue++
-			}
-		}
-	}
-	return blue, m.Bounds().Size()
+	return m, m.Bounds().Size()
 }
 
-// Somebody signs up, follows the mail's link, logs in, has a PDF cleaned, looks at the account and logs out.
-func accountCleans(t *testing.T, s *service, p *browsertest.Page) {
-	email := ident.Secret() + "@example.com"
-	p.GoTo("/sign-up")
-	p.Typed("#email", email)
-	p.Entered("#password", password)
-	p.UntilLong(`document.activeElement?.matches('#sent h2')`)
-	_, token, found := strings.Cut(s.mail(t, "verify"), "http://localhost:"+s.port+"/verify?token=")
-	if !found {
-		t.Fatal("the mail has no link")
-	}
-	p.GoTo("/verify?token=" + strings.Fields(token)[0])
-	p.Pressed("#form button")
-	p.Until(`document.activeElement?.matches('#done h2')`)
-
-	p.LogIn(email, password)
-	p.FrontReady()
-	p.Until(`document.querySelector('#who .credits').textContent == '5 credits'`)
-	p.Pick(p.File("exam.pdf", browsertest.PDF(browsertest.PDFPage{Width: 300, Height: 200, Grey: 100}, browsertest.PDFPage{Width: 200, Height: 240, Grey: 100})))
-	p.UntilLong(`states() == 'done'`)
-	p.Until(`document.querySelector('#who .credits').textContent == '3 credits'`)
-	name, clean := p.Download("#actions .download")
-	var sizes []string
-	for _, made := range p.ReadPDF(clean) {
-		sizes = append(sizes, fmt.Sprintf("%.0f×%.0f", made.Width, made.Height))
-	}
-	if got := strings.Join(sizes, " "); name != "exam.clean.pdf" || got != "300×200 200×240" {
-		t.Errorf("%s has pages of %s", name, got)
-	}
-
-	p.GoTo("/account")
-	p.Until(`document.querySelector('#credits').textContent == '3' && document.querySelectorAll('#uses tbody tr').length == 2`)
-	p.Pressed("#log-out")
-	p.At("/")
-	p.FrontReady()
-	p.Until(`!document.querySelector('#who .guest').hidden && document.querySelector('#who .user').hidden`)
-	s.stop(t)
-	s.audit(t)
-}
-
-// The service is killed in the middle of a page and started again: the queue goes on, and each page is charged once.
-func killedMeanwhile(t *testing.T, s *service, p *browsertest.Page) {
-	u := s.newUser(t, 5)
-	p.LogIn(u.email, password)
-	p.FrontReady()
-	p.Pick(p.File("large.png", encoded(drawn(2500, 2500, true))), p.File("small.png", []byte(page)))
-	s.working(t)
-	s.kill()
-	p.Until(`states() == 'pausing,waiting'`)
-	s.start(t)
-	p.Do(chromedp.Reload())
-	p.FrontReady()
-	p.UntilLong(`states() == 'done,done'`)
-	p.Until(`document.querySelector('#who .credits').textContent == '3 credits'`)
-	s.stop(t)
-	if l := s.ledger(t, u.id); l.count("settle") != 2 || l.count("reserve") != 3 || l.count("release") != 1 || l.sum() != 3 {
-		t.Errorf("two pages, the first of them sent twice: %+v", l.Entries)
-	}
-	s.audit(t)
+// asksFor lists the addresses that a page has asked for and that hold a text.
+func asksFor(p *browsertest.Page, text string) []string {
+	return slices.DeleteFunc(p.Asked(), func(address string) bool { return !strings.Contains(address, text) })
 }

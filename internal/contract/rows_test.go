@@ -1,9 +1,6 @@
 package contract
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -120,27 +117,12 @@ func (s *service) scrape(t *testing.T, address string) string {
 
 // TestBuying hears of payments as Stripe tells them.
 func TestBuying(t *testing.T) {
-	const secret = "whsec_of_the_tests"
-	flags := []string{"--stripe-key", "sk_test_of_the_tests", "--stripe-webhook-secret", secret, "--per-minute", "100"}
+	flags := append([]string{"--per-minute", "100"}, sellingFlags...)
 	each(t, flags, func(t *testing.T, s *service) {
 		u := s.newUser(t, 1)
 		s.upload(t, request{header: u.bearer()}, "image", page).cleaned(t, true)
-		paid := marshal(t, map[string]any{
-			"id": "evt_1", "object": "event", "type": "checkout.session.completed", "api_version": "2020-08-27", "created": time.Now().Unix(),
-			"data": map[string]any{"object": map[string]any{
-				"id": "cs_1", "object": "checkout.session", "mode": "payment", "payment_status": "paid", "payment_intent": "pi_1",
-				"amount_total": 490, "currency": "usd", "metadata": map[string]string{"plan": "web-50", "user": u.id},
-				"customer_details": map[string]string{"email": u.email},
-			}},
-		})
-		tell := func(payload []byte, secret string) answer {
-			at := fmt.Sprint(time.Now().Unix())
-			mac := hmac.New(sha256.New, []byte(secret))
-			fmt.Fprintf(mac, "%s.%s", at, payload)
-			signature := "t=" + at + ",v1=" + hex.EncodeToString(mac.Sum(nil))
-			return s.send(t, request{path: "/api/stripe/webhook", content: "application/json", body: payload, header: map[string]string{"Stripe-Signature": signature}})
-		}
-		tell(paid, "whsec_of_somebody_else").is(t, 400, "VERIFICATION_FAILED")
+		paid := paidEvent(t, "evt_1", u, "web-50", 490)
+		s.tell(t, paid, "whsec_of_somebody_else").is(t, 400, "VERIFICATION_FAILED")
 		if got := s.credits(t, u); got != 0 {
 			t.Errorf("%d credits for a payment that Stripe does not know", got)
 		}
@@ -149,7 +131,7 @@ func TestBuying(t *testing.T) {
 			if i >= 5 {
 				event = []byte(strings.Replace(string(paid), "evt_1", fmt.Sprint("evt_", i), 1))
 			}
-			if a := tell(event, secret); a.status/100 != 2 {
+			if a := s.tell(t, event, webhookSecret); a.status/100 != 2 {
 				t.Fatalf("told %d times: %d %s", i+1, a.status, a.body)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -59,15 +60,17 @@ func each(t *testing.T, flags []string, test func(t *testing.T, s *service)) {
 
 // service is the program with its data, serving or not.
 type service struct {
-	data    string
-	storage []string // flags that say where the data is
-	flags   []string
-	port    string
-	url     string
-	process *exec.Cmd
-	exit    chan error
-	log     *logbook
-	client  *http.Client
+	data     string
+	storage  []string // flags that say where the data is
+	flags    []string
+	extra    []string          // of the environment
+	payments <-chan url.Values // what is asked of the stand-in for Stripe
+	port     string
+	url      string
+	process  *exec.Cmd
+	exit     chan error
+	log      *logbook
+	client   *http.Client
 }
 
 func prepare(t *testing.T, address string, flags ...string) *service {
@@ -107,6 +110,7 @@ func (s *service) command(arguments ...string) *exec.Cmd {
 			c.Env = append(c.Env, setting)
 		}
 	}
+	c.Env = append(c.Env, s.extra...)
 	return c
 }
 

@@ -97,6 +97,7 @@ func (c *Client) Probe(ctx context.Context) error {
 // page is one on its way to a result.
 type page struct {
 	offer
+	bulk     bool   // it goes when no other page waits
 	ticket   uint64 // its place among those that wait for a slot
 	image    []byte
 	declined map[string]bool // workers that cannot serve it
@@ -108,14 +109,20 @@ type page struct {
 func (c *Client) Clean(ctx context.Context, image []byte, o unink.Options) (*unink.Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, longestPage)
 	defer cancel()
+	return c.clean(ctx, &page{image: image}, o)
+}
+
+// clean has a page cleaned; its image and whether it is bulk are given.
+func (c *Client) clean(ctx context.Context, p *page, o unink.Options) (*unink.Result, error) {
 	wire, err := json.Marshal(options(o))
 	if err != nil {
 		return nil, err
 	}
-	if len(image) > maxPage {
-		return nil, &unink.Error{Code: unink.ErrTooLarge, Op: "clean", Message: fmt.Sprintf("%d bytes; at most %d", len(image), maxPage), Hint: "send a smaller file"}
+	if len(p.image) > maxPage {
+		return nil, &unink.Error{Code: unink.ErrTooLarge, Op: "clean", Message: fmt.Sprintf("%d bytes; at most %d", len(p.image), maxPage), Hint: "send a smaller file"}
 	}
-	p := &page{offer: offer{Page: rand.Text(), Size: len(image), Options: wire}, ticket: c.free.ticket(), image: image, declined: map[string]bool{}}
+	p.offer = offer{Page: rand.Text(), Size: len(p.image), Options: wire}
+	p.ticket, p.declined = c.free.ticket(), map[string]bool{}
 	res, err := c.place(ctx, p, time.Time{})
 	var lost *lostError
 	if !errors.As(err, &lost) {
@@ -154,6 +161,9 @@ func (c *Client) place(ctx context.Context, p *page, patience time.Time) (*unink
 		if !errors.Is(err, errNotTaken) {
 			return res, err
 		}
+		if !p.bulk {
+			_ = c.nc.Publish(waiting, nil) // unheard, it is said again
+		}
 		c.free.wait(ctx, p.ticket, c.pace.look)
 	}
 }
@@ -183,13 +193,15 @@ func (c *Client) attempt(ctx context.Context, p *page) (*unink.Result, error) {
 		return nil, errNotTaken
 	}
 	defer l.close()
-	deadline, _ := ctx.Deadline()
-	p.Budget = time.Until(deadline)
+	p.Budget = longestPage
+	if deadline, given := ctx.Deadline(); given {
+		p.Budget = time.Until(deadline)
+	}
 	body, err := json.Marshal(p.offer)
 	if err != nil {
 		return nil, err
 	}
-	if err := l.sayTo(offers, proposal, 0, body); err != nil {
+	if err := l.sayTo(p.subject(), proposal, 0, body); err != nil {
 		return nil, errNotTaken
 	}
 	a := &attempt{link: l, page: p, cuts: c.nc.Stats().Reconnects, taken: c.counts.pages}

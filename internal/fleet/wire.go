@@ -18,6 +18,8 @@ import (
 // know it leaves the page to others.
 const (
 	offers   = "unink.1.offer"   // from services; workers with a free slot hear it, in one queue group
+	bulk     = "unink.1.bulk"    // the same for pages that go when no other waits
+	waiting  = "unink.1.waiting" // from services with a page that nobody took; workers hear it
 	presence = "unink.1.worker"  // from workers; services hear it
 	hello    = "unink.1.service" // from a service that has just come; workers answer with their presence
 	group    = "workers"
@@ -43,6 +45,7 @@ const (
 	proposal    kind = "offer"
 	take        kind = "take"    // the worker has a slot for it
 	decline     kind = "decline" // the worker does not want it
+	busy        kind = "busy"    // the worker has just taken another
 	piece       kind = "piece"   // of the page or the result
 	acknowledge kind = "ack"     // of a piece
 	alive       kind = "alive"   // still at it

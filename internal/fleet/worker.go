@@ -34,6 +34,8 @@ type Worker struct {
 	id      string
 	free    atomic.Int32
 	leaving atomic.Bool
+
+	heardWaiting atomic.Int64 // when a service last said that a page waits, in Unix nanoseconds
 }
 
 // NewWorker connects a worker to its fleet. It takes nothing until [Worker.Run].
@@ -69,6 +71,9 @@ func (w *Worker) Run(ctx context.Context) error {
 	defer giveUp()
 	// What is asked before the slots are there is answered by the first of them.
 	if _, err := w.nc.Subscribe(hello, func(*nats.Msg) { w.tell() }); err != nil {
+		return err
+	}
+	if _, err := w.nc.Subscribe(waiting, func(*nats.Msg) { w.heardWaiting.Store(time.Now().UnixNano()) }); err != nil {
 		return err
 	}
 	var slots, presence sync.WaitGroup
@@ -132,25 +137,12 @@ func (w *Worker) slot(taking, working context.Context) error {
 
 // next waits for an offer; nil is none.
 func (w *Worker) next(taking context.Context) *nats.Msg {
-	sub, err := w.nc.QueueSubscribeSync(offers, group)
-	if err == nil {
-		err = sub.AutoUnsubscribe(1)
-	}
-	if err != nil {
+	w.free.Add(1)
+	m, err := w.take(taking)
+	w.free.Add(-1)
+	if err != nil && taking.Err() == nil {
 		w.log.Error("no pages can be taken", "cause", err)
 		pause(taking, w.pace.beat)
-		return nil
-	}
-	w.free.Add(1)
-	w.tell()
-	m, err := sub.NextMsgWithContext(taking)
-	w.free.Add(-1)
-	if err != nil {
-		_ = sub.Unsubscribe()
-		if taking.Err() == nil {
-			pause(taking, w.pace.beat)
-		}
-		return nil
 	}
 	return m
 }

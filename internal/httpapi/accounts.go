@@ -8,6 +8,8 @@ import (
 	"mime"
 	"net/http"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"unink/internal/account"
@@ -33,10 +35,12 @@ func (s *Server) accountRoutes(mux *http.ServeMux) {
 		"GET /api/me":                       s.me,
 		"DELETE /api/me":                    s.deleteMe,
 		"GET /api/me/export":                s.export,
+		"GET /api/me/uses":                  s.myUses,
 		"GET /api/me/sessions":              s.sessions,
 		"DELETE /api/me/sessions/{id}":      s.endSession,
 		"GET /api/customers":                s.customersOf,
 		"GET /api/customers/{slug}":         s.customer,
+		"GET /api/customers/{slug}/uses":    s.customerUses,
 		"POST /api/customers/{slug}/rotate": s.rotateToken,
 		"GET /api/operator/statistics":      s.statistics,
 		"GET /api/catalogue":                s.catalogue,
@@ -354,7 +358,13 @@ type meAnswer struct {
 	Role    string       `json:"role,omitempty"`
 	IsTrial bool         `json:"isTrial"`
 	Account accountState `json:"account"`
-	Uses    []useAnswer  `json:"uses"`
+	useList
+}
+
+// useList is a part of the uses of somebody, the newest first.
+type useList struct {
+	Uses  []useAnswer `json:"uses"`
+	Older string      `json:"older,omitempty"` // what after takes to go on; empty at the end
 }
 
 type useAnswer struct {
@@ -379,19 +389,50 @@ func (s *Server) about(ctx context.Context, u account.User, uses int) (*meAnswer
 	if err != nil {
 		return nil, err
 	}
-	history, err := s.services.History.History(ctx, userOwner(u.ID), uses)
+	list, err := s.usesOf(ctx, userOwner(u.ID), usage.Place{}, uses)
 	if err != nil {
 		return nil, err
 	}
-	return &meAnswer{UserID: u.ID, Email: u.Email, Kind: string(u.Kind), Role: u.Role, IsTrial: !u.Bought, Account: state, Uses: usesOf(history)}, nil
+	return &meAnswer{UserID: u.ID, Email: u.Email, Kind: string(u.Kind), Role: u.Role, IsTrial: !u.Bought, Account: state, useList: list}, nil
 }
 
-func usesOf(history []usage.Use) []useAnswer {
-	uses := make([]useAnswer, len(history))
-	for i, use := range history {
-		uses[i] = useAnswer{use.At, use.Outcome, use.Charged}
+func (s *Server) usesOf(ctx context.Context, owner string, from usage.Place, limit int) (useList, error) {
+	history, next, err := s.services.History.History(ctx, owner, from, limit)
+	if err != nil {
+		return useList{}, err
 	}
-	return uses
+	list := useList{Uses: make([]useAnswer, len(history))}
+	for i, use := range history {
+		list.Uses[i] = useAnswer{use.At, use.Outcome, use.Charged}
+	}
+	if next != (usage.Place{}) {
+		list.Older = strconv.FormatInt(next.At.UnixMicro(), 10) + "." + next.ID
+	}
+	return list, nil
+}
+
+// placeAsked reads where a list of uses is to go on.
+func placeAsked(r *http.Request) (usage.Place, error) {
+	text := r.URL.Query().Get("after")
+	at, id, ok := strings.Cut(text, ".")
+	micros, err := strconv.ParseInt(at, 10, 64)
+	if !ok || err != nil || id == "" {
+		return usage.Place{}, fail(badParameter, "after must be what an earlier answer calls older, not %.40q", text)
+	}
+	return usage.Place{At: time.UnixMicro(micros), ID: id}, nil
+}
+
+// myUses goes on with the uses of the account that is logged in.
+func (s *Server) myUses(_ http.ResponseWriter, r *http.Request) (any, error) {
+	u, err := s.user(r)
+	if err != nil {
+		return nil, err
+	}
+	from, err := placeAsked(r)
+	if err != nil {
+		return nil, err
+	}
+	return s.usesOf(r.Context(), userOwner(u.ID), from, usesShown)
 }
 
 const usesExported = 10_000

@@ -11,6 +11,7 @@ import (
 
 // clientAddress is where a request comes from. Proxies that are trusted say so in
 // X-Forwarded-For, each adding to its end: the first from there that is not one of them is the client.
+// What anybody else says there is not believed, and no other header is read for it.
 func clientAddress(r *http.Request, trusted []netip.Prefix) netip.Addr {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
@@ -19,13 +20,21 @@ func clientAddress(r *http.Request, trusted []netip.Prefix) netip.Addr {
 	address := peer.Addr().Unmap().WithZone("")
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for i := len(hops) - 1; i >= 0 && within(address, trusted); i-- {
-		hop, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
+		hop, err := parseHop(strings.TrimSpace(hops[i]))
 		if err != nil {
 			break
 		}
 		address = hop.Unmap().WithZone("")
 	}
 	return address
+}
+
+// parseHop reads an address, with or without the port that some proxies add.
+func parseHop(text string) (netip.Addr, error) {
+	if with, err := netip.ParseAddrPort(text); err == nil {
+		return with.Addr(), nil
+	}
+	return netip.ParseAddr(strings.TrimSuffix(strings.TrimPrefix(text, "["), "]"))
 }
 
 func within(a netip.Addr, networks []netip.Prefix) bool {

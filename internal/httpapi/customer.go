@@ -65,7 +65,7 @@ type customerDetails struct {
 	Packages []packageState `json:"packages"`
 	Tokens   []tokenState   `json:"tokens"` // those that are good now, the newest first
 	Days     []usage.Day    `json:"days"`   // of the last 30, those with uses
-	Uses     []useAnswer    `json:"uses"`
+	useList
 }
 
 type tokenState struct {
@@ -77,17 +77,10 @@ const daysShown = 30
 
 // customer is one customer of the user who is logged in.
 func (s *Server) customer(_ http.ResponseWriter, r *http.Request) (any, error) {
-	u, err := s.user(r)
+	ctx := r.Context()
+	c, err := s.ownCustomer(r)
 	if err != nil {
 		return nil, err
-	}
-	ctx := r.Context()
-	c, err := s.services.Accounts.CustomerOf(ctx, u)
-	if err == nil && c.Slug != r.PathValue("slug") {
-		err = account.ErrNotFound
-	}
-	if err != nil {
-		return nil, customerFailure(err)
 	}
 	owner := customerOwner(c.ID)
 	state, err := s.credits(ctx, owner)
@@ -103,18 +96,47 @@ func (s *Server) customer(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	uses, err := s.services.History.History(ctx, owner, usesShown)
+	uses, err := s.usesOf(ctx, owner, usage.Place{}, usesShown)
 	if err != nil {
 		return nil, err
 	}
 	details := customerDetails{
 		customerSummary: s.summary(c, state.Credits), Packages: state.Packages,
-		Tokens: []tokenState{}, Days: append([]usage.Day{}, days...), Uses: usesOf(uses),
+		Tokens: []tokenState{}, Days: append([]usage.Day{}, days...), useList: uses,
 	}
 	for _, t := range tokens {
 		details.Tokens = append(details.Tokens, tokenState{t.Created, t.Ends})
 	}
 	return details, nil
+}
+
+// ownCustomer is the customer that the path names, of the user who is logged in.
+func (s *Server) ownCustomer(r *http.Request) (account.Customer, error) {
+	u, err := s.user(r)
+	if err != nil {
+		return account.Customer{}, err
+	}
+	c, err := s.services.Accounts.CustomerOf(r.Context(), u)
+	if err == nil && c.Slug != r.PathValue("slug") {
+		err = account.ErrNotFound
+	}
+	if err != nil {
+		return account.Customer{}, customerFailure(err)
+	}
+	return c, nil
+}
+
+// customerUses goes on with the uses of a customer of the user who is logged in.
+func (s *Server) customerUses(_ http.ResponseWriter, r *http.Request) (any, error) {
+	c, err := s.ownCustomer(r)
+	if err != nil {
+		return nil, err
+	}
+	from, err := placeAsked(r)
+	if err != nil {
+		return nil, err
+	}
+	return s.usesOf(r.Context(), customerOwner(c.ID), from, usesShown)
 }
 
 // lastDays are the last days in UTC, today included: from is inclusive, to is not.

@@ -1,8 +1,10 @@
 package httpapi
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -223,6 +225,36 @@ func TestAccountIsAPageAndAnAPI(t *testing.T) {
 			t.Errorf("%s: %d %s", name, rec.Code, rec.Header())
 		}
 	}
+}
+
+// A list of uses that is longer than an answer goes on where the answer ends, for the account and for its customer.
+func TestOlderUses(t *testing.T) {
+	s := withAccounts(t)
+	session := s.member("ann@example.com", "")
+	u, err := s.services.Accounts.FindUser(t.Context(), "ann@example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, _ := s.bought("ann@example.com", "ann-shop")
+	var uses []usage.Use
+	for i := range usesShown + 3 {
+		at := time.Now().Add(-time.Duration(i) * time.Minute)
+		uses = append(uses, usage.Use{At: at, Owner: userOwner(u.ID), Outcome: fmt.Sprint(i)}, usage.Use{At: at, Owner: customerOwner(c.ID), Outcome: fmt.Sprint(i)})
+	}
+	s.used(uses...)
+	for _, path := range []string{"/api/me", "/api/customers/ann-shop"} {
+		var first, rest useList
+		s.read(s.is(http.StatusOK, "GET", path, session, nil), &first)
+		s.read(s.is(http.StatusOK, "GET", path+"/uses?after="+url.QueryEscape(first.Older), session, nil), &rest)
+		if len(first.Uses) != usesShown || len(rest.Uses) != 3 || rest.Uses[0].Outcome != fmt.Sprint(usesShown) || rest.Older != "" {
+			t.Errorf("%s: %d uses, then %+v", path, len(first.Uses), rest)
+		}
+		for _, after := range []string{"", "x", "1", "1.", "x.use_1", "99999999999999999999.use_1"} {
+			s.is(http.StatusBadRequest, "GET", path+"/uses?after="+after, session, nil)
+		}
+		s.is(http.StatusUnauthorized, "GET", path+"/uses?after=1.use_1", "", nil)
+	}
+	s.is(http.StatusNotFound, "GET", "/api/customers/bob-shop/uses?after=1.use_1", session, nil)
 }
 
 func TestMoney(t *testing.T) {

@@ -86,14 +86,20 @@ func busy(cause error, message string) *failure {
 // in which a few pages are cleaned.
 const retryAfter = 5 * time.Second
 
+// unavailable is an error of something behind the service that is away, such as the database.
+type unavailable interface{ Unavailable() bool }
+
 // asFailure tells what an error means for the caller.
 func asFailure(err error) *failure {
 	var f *failure
+	var away unavailable
 	var e *unink.Error
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &f):
 		return f
+	case errors.As(err, &away) && away.Unavailable(): // before its cause, which may be a deadline of its own
+		return busy(err, "the service cannot reach its data; try again later")
 	case errors.Is(err, gate.ErrFull):
 		return busy(err, "all workers are busy and the queue is full; try again later")
 	case errors.Is(err, gate.ErrClosed):

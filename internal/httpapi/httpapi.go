@@ -194,7 +194,7 @@ func New(c Cleaner, cfg Config, services *Services, log *slog.Logger) (*Server, 
 	if s.pages, err = webui.New(webui.Config{Accounts: services != nil, Turnstile: services != nil && services.TurnstileKey != ""}); err != nil {
 		return nil, err
 	}
-	s.handler = s.observe(s.routes())
+	s.handler = inert(s.strict(s.observe(s.routes())))
 	return s, nil
 }
 

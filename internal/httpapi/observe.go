@@ -40,10 +40,7 @@ func (s *Server) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
 		c := &call{id: rand.Text(), form: &uploadForm{}}
-		h := w.Header()
-		h.Set("X-Request-Id", c.id)
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Cache-Control", "no-store")
+		w.Header().Set("X-Request-Id", c.id)
 		rec := &recorder{ResponseWriter: w, answerTime: s.cfg.answerTime(), status: http.StatusOK}
 		body := &upload{ReadCloser: r.Body}
 		r = r.WithContext(context.WithValue(r.Context(), callKey{}, c))

@@ -3,14 +3,11 @@ package httpapi
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	flags "flag"
-	"fmt"
+	"image"
+	"image/png"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -19,98 +16,28 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
-	"github.com/chromedp/chromedp/kb"
 
 	"unink"
+	"unink/internal/account"
 	"unink/internal/browsertest"
+	"unink/internal/credit"
 	"unink/internal/limit"
+	"unink/internal/mail"
 )
 
-var shots = flags.String("shots", "", "folder that TestPageLooks leaves pictures of the page in")
-
-// TestPage uses the page in Chromium.
-func TestPage(t *testing.T) {
+// TestPages uses the pages in Chromium where something must happen that a working service does not let happen at will. All other
+// flows are those of internal/contract, with the built program.
+func TestPages(t *testing.T) {
 	chromium := browsertest.Start(t)
 	for name, test := range map[string]func(*testing.T, context.Context){
-		"one page":        testOnePage,
-		"queue":           testQueue,
-		"rate limit":      testRateLimit,
-		"refused at once": testRefusedAtOnce,
-		"made smaller":    testMadeSmaller,
-		"no credits":      testNoCredits,
-		"errors":          testErrors,
-		"lost connection": testLostConnection,
-		"drop and paste":  testDropAndPaste,
-		"narrow":          testNarrow,
+		"rate limit":   testRateLimit,
+		"errors":       testErrors,
+		"provider":     testProvider,
+		"open service": testOpenService,
+		"late mail":    testLateMail,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, chromium) })
 	}
-}
-
-// A guest picks a page, compares, downloads it, and asks for the next one as a photo.
-func testOnePage(t *testing.T, chromium context.Context) {
-	s := withAccounts(t)
-	cleaned := picture(t, 640, 480)
-	asked := make(chan unink.Finish, 2)
-	s.cleaner = &fakeCleaner{clean: func(_ context.Context, _ []byte, o unink.Options) (*unink.Result, error) {
-		asked <- o.Finish
-		return echo(cleaned, o)
-	}}
-	p := openFront(t, chromium, serveTo(t, s.Handler()))
-	p.Pick(p.File("exam 1.jpeg", picture(t, 40, 30)))
-	p.Until(`states() == 'done'`)
-	p.Until(`document.querySelector('.after').naturalWidth == 640 && document.querySelector('.before').naturalWidth == 40`)
-	if name, data := p.Download("#actions .download"); name != "exam 1.clean.png" || !bytes.Equal(data, cleaned) {
-		t.Errorf("downloaded %q with %d bytes", name, len(data))
-	}
-
-	p.Do(chromedp.Focus(chromedp.CSS("#split")), chromedp.KeyEvent(kb.ArrowLeft), chromedp.KeyEvent(kb.ArrowLeft))
-	p.Is(`[split.value, split.getAttribute('aria-valuetext'), document.querySelector('.compare').style.getPropertyValue('--split')].join()`, "48,48 % before,48%")
-	p.Do(chromedp.KeyEvent(kb.Home))
-	p.Is(`split.value`, "0")
-	p.Eval(`document.querySelector('.compare').scrollIntoView({ behavior: 'instant', block: 'center' })`)
-	var x, y float64
-	if _, err := fmt.Sscan(p.Eval(`(({ x, y, width, height }) => (x + width / 4) + ' ' + (y + height / 4))(document.querySelector('.compare').getBoundingClientRect())`), &x, &y); err != nil {
-		t.Fatal(err)
-	}
-	p.Do(chromedp.MouseClickXY(x, y)) // a quarter of the way
-	p.Is(`split.value > 22 && split.value < 28`, "true")
-
-	p.Do(chromedp.Focus(chromedp.CSS("[name=preserveColor][value=true]")), chromedp.KeyEvent(" "))
-	p.Pick(p.File("b.png", picture(t, 40, 30)))
-	p.Until(`states() == 'done,done'`)
-	if first, second := <-asked, <-asked; first != unink.Scan || second != unink.Colour {
-		t.Errorf("finishes %v and %v", first, second)
-	}
-	p.Is(`document.querySelector('#count').textContent`, "2 files, 2 done")
-	p.Press("Remove: exam 1.jpeg")
-	p.Until(`states() == 'done' && document.querySelector('#result-title').textContent == 'b.png'`)
-	p.Press("Remove: b.png")
-	p.Until(`document.querySelector('#queue').hidden && document.activeElement.id == 'files' && document.querySelector('.after').src.includes('/after-')`)
-}
-
-// Of several files one is sent at a time; a waiting one is cancelled and tried again.
-func testQueue(t *testing.T, chromium context.Context) {
-	c, started, release := blocking()
-	s := start(t, c)
-	p := openFront(t, chromium, s.url)
-	p.Pick(p.File("a.png", picture(t, 40, 30)), p.File("b.png", picture(t, 41, 30)), p.File("c.png", picture(t, 42, 30)))
-	<-started
-	p.Until(`states() == 'working,waiting,waiting' && document.querySelector('.state').textContent == 'Cleaning…'`)
-	p.Press("Cancel: b.png")
-	p.Until(`states() == 'working,cancelled,waiting'`)
-	p.Press("Cancel: a.png") // under way
-	p.Until(`states().startsWith('cancelled,cancelled,')`)
-	<-started // c
-	if len(started) > 0 {
-		t.Error("two pages were sent at once")
-	}
-	close(release)
-	p.Until(`states() == 'cancelled,cancelled,done'`)
-	p.Press("Try again: b.png")
-	p.Until(`states() == 'cancelled,done,done'`)
-	p.Press("Compare: b.png")
-	p.Until(`document.querySelector('#result-title').textContent == 'b.png' && document.querySelector('.after').naturalWidth == 41`)
 }
 
 // refusingOnce is a limiter that refuses its second request, and keeps the times of all.
@@ -145,51 +72,6 @@ func testRateLimit(t *testing.T, chromium context.Context) {
 	}
 }
 
-// What cannot be cleaned is told before anything is sent.
-func testRefusedAtOnce(t *testing.T, chromium context.Context) {
-	p := openFront(t, chromium, serveTo(t, withAccounts(t).Handler()))
-	large := append(picture(t, 40, 30), make([]byte, maxImageBytes)...)
-	p.Pick(p.File("large.png", large), p.File("wide.png", hugeHeader(t, 10_000, 5_001)), p.File("small.png", picture(t, 15, 40)),
-		p.File("text.jpg", []byte("not a picture at all")), p.File("a.pdf", []byte("%PDF-1.7 and so on")), p.File("empty.png", nil))
-	p.Until(`states() == 'tooLarge,tooLarge,refused,refused,refused,refused'`)
-	for i, want := range []string{"5 MB", "megapixels", "16 pixels", "JPEG, PNG", "PDF", "empty"} {
-		if got := p.Eval(fmt.Sprintf(`document.querySelectorAll('.state')[%d].textContent`, i)); !strings.Contains(got, want) {
-			t.Errorf("file %d: %q", i, got)
-		}
-	}
-	for _, url := range p.Asked() {
-		if strings.Contains(url, "/api/process-image") || strings.Contains(url, "/api/bot-challenge") {
-			t.Errorf("asked for %s", url)
-		}
-	}
-}
-
-func testMadeSmaller(t *testing.T, chromium context.Context) {
-	large := append(picture(t, 400, 300), make([]byte, maxImageBytes)...) // what follows a PNG's end counts for nothing
-	p := openFront(t, chromium, start(t, &fakeCleaner{}).url)
-	p.Pick(p.File("large.png", large))
-	p.Until(`states() == 'tooLarge'`)
-	p.Press("Make it smaller: large.png")
-	p.Until(`states() == 'done'`)
-	if name, data := p.Download("li .download"); name != "large.clean.jpg" || !bytes.HasPrefix(data, []byte("\xff\xd8\xff")) || len(data) > 100_000 {
-		t.Errorf("downloaded %q with %d bytes", name, len(data))
-	}
-}
-
-// A page beyond a guest's allowance stops the queue, with the way to more where there is one.
-func testNoCredits(t *testing.T, chromium context.Context) {
-	s := withAccounts(t)
-	s.door.(*accountDoor).cfg.GuestDaily = 1
-	p := openFront(t, chromium, serveTo(t, s.Handler()))
-	p.Pick(p.File("a.png", picture(t, 40, 30)), p.File("b.png", picture(t, 41, 30)), p.File("c.png", picture(t, 42, 30)))
-	p.Until(`!notice.hidden && states() == 'done,waiting,waiting'`)
-	p.Is(`notice.innerText.includes('free pages of today are used up') && notice.querySelector('a').pathname`, "/pricing")
-	s.door.(*accountDoor).cfg.GuestDaily = 2 // a day's allowance is given once
-	p.Pressed("#notice button")
-	p.Until(`!notice.hidden`)
-	p.Is(`states()`, "done,waiting,waiting")
-}
-
 // Failures are told in plain words with the request's id, and the page can be tried again.
 func testErrors(t *testing.T, chromium context.Context) {
 	var failed atomic.Bool
@@ -212,90 +94,63 @@ func testErrors(t *testing.T, chromium context.Context) {
 	p.Until(`states() == 'done'`)
 }
 
-func testLostConnection(t *testing.T, chromium context.Context) {
+// Who can sign in with a provider is offered that, and nobody else.
+func testProvider(t *testing.T, chromium context.Context) {
+	s := withProvider(t, never)
+	p := browsertest.Open(t, chromium, serveTo(t, s.Handler())+"/log-in")
+	p.Is(`document.querySelector('a[href="/api/sign-in"]').textContent`, "Go on with 127.0.0.1")
+	p.Accessible()
+	_, url := served(t)
+	p = browsertest.Open(t, chromium, url+"/log-in")
+	p.Is(`document.querySelector('a[href="/api/sign-in"]')`, "null")
+}
+
+// An open service has no accounts to show, and its console is everybody's.
+func testOpenService(t *testing.T, chromium context.Context) {
+	open := start(t, &fakeCleaner{})
+	p := openFront(t, chromium, open.url)
+	p.Is(`document.querySelector('#who')`, "null")
+	p.GoTo("/developers/console")
+	p.Do(chromedp.SetUploadFiles(chromedp.CSS("#file"), []string{p.File("page.png", picture(t, 40, 30))}))
+	p.Entered("#token", testToken)
+	p.Until(`document.querySelector('#status-line').textContent == '200, code 0'`)
+}
+
+// The operator's page warns of mails that were given up.
+func testLateMail(t *testing.T, chromium context.Context) {
+	s, url := served(t)
+	s.member("op@example.com", account.Operator)
+	s.services.Mail = func(context.Context) (mail.Status, error) {
+		return mail.Status{Waiting: 1, Dead: 2, OldestUnsent: time.Hour}, nil
+	}
+	p := browsertest.Open(t, chromium, url+"/log-in")
+	p.LogIn("op@example.com", passwordOfAll)
+	p.GoTo("/operator")
+	p.Until(`document.querySelectorAll('#tiles li').length == 8 && document.querySelectorAll('.tile.warn').length == 1`)
+	p.Accessible()
+}
+
+// A mistyped address shows a page to people, and an error to programs.
+func TestNothingHere(t *testing.T) {
 	s := start(t, &fakeCleaner{})
-	var back atomic.Bool
-	p := openFront(t, chromium, serveTo(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodPost && !back.Load() {
-			panic(http.ErrAbortHandler)
-		}
-		s.Handler().ServeHTTP(w, r)
-	})))
-	p.Pick(p.File("a.png", picture(t, 40, 30)))
-	p.Until(`states() == 'pausing' && document.querySelector('.state').textContent.includes('connection was lost')`)
-	back.Store(true)
-	p.Press("Try now: a.png")
-	p.Until(`states() == 'done'`)
+	r := request(t, http.MethodGet, s.url+"/nothing", nil)
+	r.Header.Set("Accept", "text/html,*/*;q=0.8")
+	r.Header.Set("Accept-Language", "zh")
+	if a := s.do(r); a.status != http.StatusNotFound || !strings.Contains(string(a.body), "页面不存在") {
+		t.Errorf("to people: %d %.200s", a.status, a.body)
+	}
+	if a := s.get("/nothing"); a.status != http.StatusNotFound || !strings.Contains(string(a.body), "NOT_FOUND") {
+		t.Errorf("to programs: %d %.200s", a.status, a.body)
+	}
 }
 
-func testDropAndPaste(t *testing.T, chromium context.Context) {
-	p := openFront(t, chromium, start(t, &fakeCleaner{}).url)
-	data, err := json.Marshal(picture(t, 40, 30)) // Base64
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.Eval(`window.held = (name) => {
-		const transfer = new DataTransfer();
-		transfer.items.add(new File([Uint8Array.from(atob(` + string(data) + `), (c) => c.charCodeAt(0))], name, { type: 'image/png' }));
-		return transfer;
-	}; ''`)
-	p.Is(`!document.body.dispatchEvent(new DragEvent('dragover', { dataTransfer: held('x'), bubbles: true, cancelable: true })) && document.body.classList.contains('dropping')`, "true")
-	p.Eval(`document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: held('dropped.png'), bubbles: true, cancelable: true })); ''`)
-	p.Until(`states() == 'done' && !document.body.classList.contains('dropping')`)
-	p.Eval(`document.body.dispatchEvent(new ClipboardEvent('paste', { clipboardData: held('image.png'), bubbles: true })); ''`)
-	p.Until(`states() == 'done,done'`)
-}
-
-// Nothing is wider than a small phone, and what is touched is large enough.
-func testNarrow(t *testing.T, chromium context.Context) {
-	p := openFront(t, chromium, start(t, &fakeCleaner{}).url)
-	p.Do(chromedp.EmulateViewport(360, 740, chromedp.EmulateMobile, chromedp.EmulateTouch))
-	p.Pick(p.File(strings.Repeat("a long name ", 12)+".png", picture(t, 1200, 1700)))
-	p.Until(`states() == 'done'`)
-	p.Is(`document.documentElement.scrollWidth <= 360`, "true")
-	p.Is(`[...document.querySelectorAll('button, a, label')].filter((e) => e.offsetHeight && e.offsetHeight < 24).length`, "0")
-	p.Is(`document.querySelector('.camera').offsetHeight > 0 && camera.getAttribute('capture') == 'environment'`, "true")
-}
-
-// TestPageLooks leaves pictures of the page in the folder -shots.
-func TestPageLooks(t *testing.T) {
-	if *shots == "" {
-		t.Skip("no folder -shots")
-	}
-	var before, after []byte
-	for name, data := range map[string]*[]byte{"before.jpg": &before, "after.jpg": &after} {
-		var err error
-		if *data, err = os.ReadFile(filepath.Join("../../docs", name)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	chromium := browsertest.Start(t)
-	for _, size := range []struct {
-		name          string
-		width, height int64
-	}{{"phone", 390, 844}, {"desktop", 1280, 800}} {
-		for scheme, language := range map[string]string{"light": "en", "dark": "zh-CN"} {
-			s := withAccounts(t)
-			s.cfg.Windows = []limit.Window{{Name: "minute", Limit: 2, Every: time.Minute}}
-			s.cleaner = &fakeCleaner{clean: func(_ context.Context, _ []byte, o unink.Options) (*unink.Result, error) { return echo(after, o) }}
-			p := openFront(t, chromium, serveTo(t, s.Handler())+"/?lang="+language)
-			p.Look(size.width, size.height, scheme)
-			shoot(p, size.name, scheme, "empty")
-			p.Pick(p.File("worksheet-5b.jpg", before))
-			p.Until(`states() == 'done' && document.querySelector('.after').naturalWidth > 800 && document.querySelector('.before').complete`)
-			shoot(p, size.name, scheme, "page")
-			p.Pick(p.File("IMG_20270301_164455_a_long_name_of_a_photo.jpg", before),
-				p.File("notes.pdf", browsertest.PDF(browsertest.PDFPage{Width: 200, Height: 300, Grey: 95}, browsertest.PDFPage{Width: 200, Height: 300, Grey: 95})), p.File("broken.pdf", []byte("%PDF-1.7")))
-			p.Until(`/^done,done,pausing,refused$/.test(states())`)
-			shoot(p, size.name, scheme, "queue")
-			p.Pressed("#options summary")
-			p.Pressed("#touch-up")
-			p.Until(`!document.querySelector('#touch').hidden`)
-			p.Do(chromedp.Focus(chromedp.CSS("#touch")), chromedp.KeyEvent(" "))
-			shoot(p, size.name, scheme, "touch-up")
-			p.Eval(`document.querySelector('li:nth-child(3) [data-do=cancel]').click(), ''`) // with it the wait ends that would keep the page
-		}
-	}
+// served is a server with accounts behind an address that it knows to be its own.
+func served(t *testing.T) (s *accountServer, url string) {
+	t.Helper()
+	s = withAccounts(t)
+	url = serveTo(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.Handler().ServeHTTP(w, r) }))
+	s.cfg.PublicURL = strings.Replace(url, "127.0.0.1", "localhost", 1)
+	return s, s.cfg.PublicURL
 }
 
 // openFront opens the front page of a service.
@@ -313,7 +168,54 @@ func serveTo(t *testing.T, h http.Handler) (url string) {
 	return server.URL
 }
 
-// shoot leaves a picture of the page in the folder -shots.
-func shoot(p *browsertest.Page, names ...string) {
-	p.Shoot(filepath.Join(*shots, strings.Join(names, "-")+".png"))
+func encodePNG(t testing.TB, img image.Image) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := png.Encode(&b, img); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+const pia = "pia@example.com"
+
+// userWith makes the account of [pia] with credits, and returns who owns them.
+func (s *accountServer) userWith(credits int) (owner string) {
+	s.t.Helper()
+	session := s.member(pia, "")
+	var me struct{ UserID string }
+	s.read(s.is(http.StatusOK, "GET", "/api/me", session, nil), &me)
+	owner = userOwner(me.UserID)
+	has, err := s.services.Credits.Balance(s.t.Context(), owner)
+	if err == nil {
+		_, _, err = s.services.Credits.Grant(s.t.Context(), credit.Grant{Owner: owner, Plan: "test", Credits: credits - has, Expires: time.Now().Add(time.Hour), Source: "test"})
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return owner
+}
+
+// left holds what an owner has left against what it should be; the last page is settled after its answer.
+func (s *accountServer) left(owner string, want int) {
+	s.t.Helper()
+	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		got, err := s.services.Credits.Balance(s.t.Context(), owner)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if got == want {
+			return
+		}
+		if time.Now().After(deadline) {
+			s.t.Errorf("%d credits are left, want %d", got, want)
+			return
+		}
+	}
+}
+
+// logIn logs [pia] in, who comes to the front page.
+func logIn(p *browsertest.Page) {
+	p.LogIn(pia, passwordOfAll)
+	p.FrontReady()
 }

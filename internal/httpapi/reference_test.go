@@ -53,7 +53,7 @@ func TestReferenceIsComplete(t *testing.T) {
 		shows("<code>" + name + "</code>")
 		shows(operation.Summary)
 		for _, p := range operation.Parameters {
-			shows("<dt><code>" + p.Value.Name + "</code> <span>" + p.Value.In)
+			shows("<dt><code>" + p.Value.Name + "</code></dt>\n<dd class=\"kind\">" + p.Value.In)
 			shows(p.Value.Description)
 		}
 		if operation.RequestBody != nil {
@@ -154,7 +154,7 @@ func TestReferenceShowsExamples(t *testing.T) {
 		t.Fatal(len(programs), err)
 	}
 	for _, p := range programs {
-		if !strings.Contains(html.UnescapeString(page), "<summary>"+p.Language+"</summary>\n<pre><code>"+p.Text+"</code></pre>") {
+		if !strings.Contains(html.UnescapeString(page), "<summary>"+p.Language+"</summary>\n<pre tabindex=\"0\"><code>"+p.Text+"</code></pre>") {
 			t.Errorf("the %s example is not on the page as it is", p.Language)
 		}
 	}

@@ -9,14 +9,28 @@ import (
 	"time"
 )
 
-// Serve answers on the two listeners until ctx ends. Then it takes no new pages, lets those
-// inside finish for at most DrainTimeout, and returns nil. Both listeners are closed.
-func (s *Server) Serve(ctx context.Context, public, metrics net.Listener) error {
+// Listeners are where a [Server] answers.
+type Listeners struct {
+	Public, Metrics net.Listener
+	// Plain, unless nil, is beside a Public that speaks TLS, and does not: it answers an authority's
+	// challenges and sends browsers to https.
+	Plain      net.Listener
+	Challenges func(next http.Handler) http.Handler // answers challenges, and leaves all else to next
+}
+
+// Serve answers on the listeners until ctx ends. Then it takes no new pages, lets those inside
+// finish for at most DrainTimeout, and returns nil. All listeners are closed.
+func (s *Server) Serve(ctx context.Context, on Listeners) error {
 	requests, cancelRequests := context.WithCancel(context.Background())
 	defer cancelRequests()
-	servers := []*http.Server{s.server(requests, s.handler), s.server(requests, s.metrics.handler())}
+	servers := []*http.Server{s.server(requests, s.handler), s.server(requests, inert(s.metrics.handler()))}
+	listeners := []net.Listener{on.Public, on.Metrics}
+	if on.Plain != nil {
+		servers = append(servers, s.server(requests, inert(on.Challenges(http.HandlerFunc(s.toTLS)))))
+		listeners = append(listeners, on.Plain)
+	}
 	failed := make(chan error, len(servers))
-	for i, l := range []net.Listener{public, metrics} {
+	for i, l := range listeners {
 		go func() { failed <- servers[i].Serve(l) }()
 	}
 	var err error

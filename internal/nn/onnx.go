@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -198,6 +199,10 @@ func initialize(library string) error {
 		return nil
 	}
 	load := func(path string) error {
+		// The library reports its use to its maker unless it is told not to before it starts.
+		if err := os.Setenv("ORT_DISABLE_TELEMETRY", "1"); err != nil {
+			return err
+		}
 		ort.SetSharedLibraryPath(path)
 		return ort.InitializeEnvironment(ort.WithLogLevelFatal())
 	}

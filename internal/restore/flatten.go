@@ -13,43 +13,69 @@ const (
 	flattenSide = 1800 // pixels: and no side is longer
 )
 
-// Flatten finds the warp that makes an opaque picture of an upright page straight, as Clean does, on
-// a picture of the page at which the network would look.
-func Flatten(src *image.RGBA, workers int) (w *raster.Warp, confidence float64) {
+// Flattening is how a page is made flat.
+type Flattening struct {
+	Warp       *raster.Warp // nil: the page is left as it is
+	Confidence float64      // share of the lines of print, rules and edges that agree with it, or of the lines' bend that it undoes
+	Curl       float64      // how far lines of print bow, as a share of the picture's longer side; 0 where nothing was bent
+}
+
+// Flatten finds what makes an opaque picture of an upright page flat, as Clean does, on a picture of
+// the page at which the network would look.
+func Flatten(src *image.RGBA, workers int) Flattening {
 	em := printSize(src, workers)
 	m := working(src, em, priorEm, workers)
 	return flatten(m, em*float64(m.W)/float64(src.Rect.Dx()), workers)
 }
 
-// flatten finds the warp that makes a page straight which was skewed or seen at an angle,
-// from its lines of print, its rules and the edges of the sheet. em is the print's size in the picture.
-// The warp is nil, and the page to be left as it is, where nothing is to be put right or it is not
-// clear what. The confidence, 0 to 1, is the share of what was found that agrees with it.
-func flatten(m *raster.RGB, em float64, workers int) (w *raster.Warp, confidence float64) {
+// flatten finds what makes a page flat that was skewed, seen at an angle or bent, from its lines of
+// print, its rules and the edges of the sheet. em is the print's size in the picture. The page is to be left as
+// it is where nothing is to be put right or it is not clear what.
+func flatten(m *raster.RGB, em float64, workers int) Flattening {
 	f := look(m, em, workers)
+	p, edges, share := f.plane()
+	base := surface(asItIs)
+	if p != nil {
+		base = p
+	}
+	if b, sure := f.bent(base, edges != nil); b != nil {
+		if w := f.warp(b, edges); w != nil {
+			return Flattening{w, sure, f.bow()}
+		}
+	}
+	if p == nil {
+		return Flattening{Confidence: share}
+	}
+	return Flattening{Warp: f.warp(p, edges), Confidence: share}
+}
+
+// plane finds the plane that the sheet lies in; nil where it need not be seen from elsewhere or is not clear.
+// The edges are those of the sheet that are to be the result's, nil if it is not found. share is how much of
+// what was found agrees.
+func (f *features) plane() (p *plane, edges *[4]edge, share float64) {
 	across := fitPencil(f.rows)
 	known := f.trusted(across)
 	if known {
 		f.addMargins(across)
 	}
-	edges := f.ground.findSheet(f.print(across, known))
-	sheet := f.agree(&edges, across, known)
+	found := f.ground.findSheet(f.print(across, known))
+	sheet := f.agree(&found, across, known)
 	if !known && !sheet {
-		return nil, 0
+		return nil, nil, 0
 	}
 	if sheet {
 		across = fitPencil(f.rows)
 	}
-	const plain = 0.0056 // radians: lines that are off by more are bent, and no plane fits them
+	const plain = 0.006 // radians: lines that are off by more are bent, and no plane fits them
 	if across.spread > plain && !sheet {
-		return nil, 0
+		return nil, nil, 0
 	}
-	down := f.down(across)
+	down := f.down(across, sheet)
 	p, whole := f.choose(across.pencil, down, sheet)
-	if p == nil {
-		return nil, across.share
+	if sheet && whole {
+		edges = &found
 	}
-	return f.warp(*p, edges, sheet && whole), across.share
+	return p, edges, across.share
 }
 
 // choose takes the simplest plane that leaves the lines about as straight as any: the picture as
@@ -95,7 +121,7 @@ func (f *features) choose(across, down pencil, sheet bool) (p *plane, whole bool
 func (f *features) slant(p *plane) (rows, all float64) {
 	to := func(x, y float64) (float64, float64) { return x, y }
 	if p != nil {
-		to = p.to.apply
+		to = p.to
 	}
 	var weight, sum [2]float64
 	for _, g := range f.rows {
@@ -124,6 +150,7 @@ type features struct {
 	rows       []guide // along the rows of the sheet
 	columns    []guide // across them, with the axes swapped
 	rules      [2]int  // how many of rows and columns are rules
+	curves     []*curve
 }
 
 // look finds the lines of print and the rules.
@@ -135,25 +162,36 @@ func look(m *raster.RGB, em float64, workers int) *features {
 	ink := threshold(inkContrast(grey, f.w, f.h, max(8, int(0.7*f.em)), workers), minContrast)
 	_, f.components = raster.Components(ink, f.w)
 	g := glyphs(f.components, f.em)
-	f.lines = textLines(g, f.em, commonSlope(g, f.em))
+	f.lines = textLines(g, f.em, slopesOf(g, f.w, f.h, f.em).slope)
 	f.ground = groundOf(m, em, workers)
-	rows := traceRules(transpose(ink, f.w, f.h), f.w, f.h, f.em)
-	columns := traceRules(ink, f.h, f.w, f.em)
+	const long, short = 4, 2.2 // ems: sides of boxes tell something, too
+	rows := traceRules(transpose(ink, f.w, f.h), f.w, f.h, f.em, long)
+	columns := traceRules(ink, f.h, f.w, f.em, short)
 	// What looks like lines on a desk that is darker than the paper is no print.
 	dark := f.paperLevel() * 0.6
 	f.lines = slices.DeleteFunc(f.lines, func(l textLine) bool { return f.levelAt(l.x, l.y) < dark })
-	rows = slices.DeleteFunc(rows, func(l guideLine) bool { return f.levelAt((l.x0+l.x1)/2, (l.y0+l.y1)/2) < dark })
-	columns = slices.DeleteFunc(columns, func(l guideLine) bool { return f.levelAt((l.y0+l.y1)/2, (l.x0+l.x1)/2) < dark })
+	rows = slices.DeleteFunc(rows, func(l traced) bool { return f.levelAt((l.x0+l.x1)/2, (l.y0+l.y1)/2) < dark })
+	columns = slices.DeleteFunc(columns, func(l traced) bool { return f.levelAt((l.y0+l.y1)/2, (l.x0+l.x1)/2) < dark })
 	for _, l := range f.lines {
 		f.rows = append(f.rows, f.guide(l.ends()))
+		f.addCurve(l.points, false)
 	}
 	for _, r := range rows {
-		f.rows = append(f.rows, f.guide(r))
+		f.addCurve(r.points, false)
+		if r.straight {
+			f.rows = append(f.rows, f.guide(r.guideLine))
+			f.rules[0]++
+		}
 	}
 	for _, r := range columns {
-		f.columns = append(f.columns, f.column(r))
+		f.addCurve(r.points, true)
+		if r.straight {
+			f.columns = append(f.columns, f.column(r.guideLine))
+			if r.x1-r.x0 >= long*f.em {
+				f.rules[1]++
+			}
+		}
 	}
-	f.rules = [2]int{len(rows), len(columns)}
 	return f
 }
 
@@ -182,6 +220,38 @@ func (f *features) guide(l guideLine) guide {
 		slope:  (l.y1 - l.y0) / (l.x1 - l.x0),
 		weight: math.Hypot(l.x1-l.x0, l.y1-l.y0) / f.unit,
 	}
+}
+
+// addCurve takes in a line as it runs, given by places along it in pixels, with the axes swapped where
+// it runs across the rows.
+func (f *features) addCurve(points [][2]float64, down bool) {
+	every := 3.0 // ems
+	if down {
+		every = 0.8 // there are few, and short ones tell something, too
+	}
+	c := &curve{down: down}
+	for from := 0; from < len(points); {
+		to, x, y := from, 0.0, 0.0
+		for ; to < len(points) && points[to][0] < points[from][0]+every*f.em; to++ {
+			x, y = x+points[to][0], y+points[to][1]
+		}
+		n := float64(to - from)
+		x, y = x/n, y/n
+		if down {
+			x, y = y, x
+		}
+		c.points = append(c.points, f.fromMiddle(x, y))
+		c.trust = append(c.trust, 1)
+		from = to
+	}
+	if len(c.points) > 1 {
+		f.curves = append(f.curves, c)
+	}
+}
+
+// fromMiddle brings a place in pixels to a guide's units.
+func (f *features) fromMiddle(x, y float64) [2]float64 {
+	return [2]float64{(x - float64(f.w-1)/2) / f.unit, (y - float64(f.h-1)/2) / f.unit}
 }
 
 // column is the guide of a line across the rows, given with the axes swapped.
@@ -235,24 +305,52 @@ func (f *features) print(across agreed, known bool) [][2]float64 {
 
 // addMargins takes the margins of the text for guides: straight lines on which many lines of print begin or end.
 func (f *features) addMargins(across agreed) {
-	var starts, ends [][2]float64
-	for _, l := range f.lines {
-		e := l.ends()
-		if math.Abs(across.residual(f.guide(e))) < agrees && l.x1-l.x0 > 6*f.em {
-			starts = append(starts, [2]float64{e.y0, e.x0})
-			ends = append(ends, [2]float64{e.y1, e.x1})
-		}
-	}
+	starts, ends := f.outer(func(l *textLine) bool { return math.Abs(across.residual(f.guide(l.ends()))) < agrees })
 	for _, p := range [2][][2]float64{starts, ends} {
-		if m, ok := f.margin(p); ok {
+		along := make([][2]float64, len(p))
+		for i, v := range p {
+			along[i] = [2]float64{v[1], v[0]}
+		}
+		if m, _, ok := f.margin(along); ok {
 			f.columns = append(f.columns, m)
 		}
 	}
 }
 
-// margin finds the line on which most points lie, given along and across it.
-func (f *features) margin(p [][2]float64) (guide, bool) {
-	const few = 7
+// outer lists where the lines that are wanted begin and end, in pixels, with no other line near before or
+// after them in their row.
+func (f *features) outer(wanted func(l *textLine) bool) (starts, ends [][2]float64) {
+	const least, near, high = 3, 5, 0.7 // ems
+	first := func(l *textLine) [2]float64 { return [2]float64{l.x0, l.points[0][1]} }
+	last := func(l *textLine) [2]float64 { return [2]float64{l.x1, l.points[len(l.points)-1][1]} }
+	follows := func(a, b *textLine) bool {
+		p, q := last(a), first(b)
+		return a != b && q[0] > p[0]-f.em && q[0] < p[0]+near*f.em && math.Abs(q[1]-p[1]-b.slope*(q[0]-p[0])) < high*f.em
+	}
+	for i := range f.lines {
+		l := &f.lines[i]
+		if l.x1-l.x0 < least*f.em || !wanted(l) {
+			continue
+		}
+		begins, stops := true, true
+		for k := range f.lines {
+			begins = begins && !follows(&f.lines[k], l)
+			stops = stops && !follows(l, &f.lines[k])
+		}
+		if begins {
+			starts = append(starts, first(l))
+		}
+		if stops {
+			ends = append(ends, last(l))
+		}
+	}
+	return starts, ends
+}
+
+// margin finds the straight line on which most points lie, given along and across it: the guide, and
+// which points lie on it.
+func (f *features) margin(p [][2]float64) (g guide, on []int, ok bool) {
+	const few, outermost = 7, 5
 	tol := 0.15*f.em + 0.7
 	var best []int
 	var inliers []int
@@ -276,27 +374,35 @@ func (f *features) margin(p [][2]float64) (guide, bool) {
 			}
 		}
 	}
-	if len(best) < few {
-		return guide{}, false
+	if len(best) < outermost {
+		return guide{}, nil, false
 	}
-	var q normal3
+	q := newNormal(2)
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, k := range best {
-		q.add([3]float64{1, p[k][0], 0}, p[k][1], 1)
+		q.add([]float64{1, p[k][0]}, p[k][1], 1)
 		low, high = min(low, p[k][0]), max(high, p[k][0])
 	}
-	q.a[2][2]++
-	c, ok := q.solve()
-	among := 0
+	var c [2]float64
+	ok = q.solve(c[:])
+	among, before, after := 0, 0, 0
 	for _, v := range p {
-		if v[0] >= low && v[0] <= high {
-			among++
+		if v[0] < low || v[0] > high {
+			continue
+		}
+		among++
+		switch r := v[1] - c[0] - c[1]*v[0]; {
+		case r < -2*tol:
+			before++
+		case r > 2*tol:
+			after++
 		}
 	}
-	if !ok || high-low < 12*f.em || 5*len(best) < 2*among {
-		return guide{}, false
+	often := len(best) >= few && 5*len(best) >= 2*among
+	if !ok || high-low < 12*f.em || !often && 5*min(before, after) > len(best) {
+		return guide{}, nil, false
 	}
-	return f.column(guideLine{low, c[0] + c[1]*low, high, c[0] + c[1]*high}), true
+	return f.column(guideLine{low, c[0] + c[1]*low, high, c[0] + c[1]*high}), best, true
 }
 
 // agree says that at least three edges of the sheet are sure and its top and bottom agree with
@@ -351,24 +457,70 @@ func (f *features) fits(edges *[4]edge) bool {
 	return p.count == 2 && agree >= max(enough, 0.6*all)
 }
 
-// down is the pencil of the columns: at right angles to the rows unless it is clear that it is not.
-func (f *features) down(across agreed) pencil {
+// down is the pencil of the columns: at right angles to the rows unless it is clear that it is not. Two columns may
+// be margins that are none, other than the edges of a sheet: they must be such as a camera sees.
+func (f *features) down(across agreed, sheet bool) pencil {
 	square := pencil{slope: -across.slope}
 	d := fitPencil(f.columns)
-	const share, most, clear, enough = 0.6, 0.12, 0.007, 0.8
-	if d.count < 2 || d.share < share || d.weight < enough || math.Abs(d.slope+across.slope) > most {
-		return square
+	const share, most, clear, enough, vague = 0.6, 0.12, 0.007, 0.8, 0.012
+	told := d.count >= 2 && d.share >= share && d.weight >= enough && math.Abs(d.slope+across.slope) <= most
+	p, ok := f.squareOnSheet(across.pencil)
+	if d.count == 2 && !sheet {
+		told = told && plausible(across.pencil, d.pencil)
 	}
-	if d.fan == 0 && across.fan == 0 && math.Abs(d.slope+across.slope) < max(clear, 4*d.sure[0]) {
+	if ok && math.Abs(across.fan) > vague && (!told || d.sure[1] > vague) {
+		return p
+	}
+	if !told || d.fan == 0 && across.fan == 0 && math.Abs(d.slope+across.slope) < max(clear, 4*d.sure[0]) {
 		return square
 	}
 	return d.pencil
 }
 
-// warp makes the warp that shows the plane from above.
-func (f *features) warp(p plane, edges [4]edge, sheet bool) *raster.Warp {
-	box := f.extent(p)
-	if sheet {
+// plausible says that a camera sees two such pencils at right angles.
+func plausible(across, down pencil) bool {
+	const small, near, far, most = 0.002, 1.0, 5.0, 0.2
+	d := across.fan * down.fan
+	if math.Abs(down.fan) > most || math.Abs(d) < small {
+		return false
+	}
+	square := -(across.slope + down.slope) / d // of the focal length
+	return square > near*near && square < far*far
+}
+
+// squareOnSheet is the pencil of the columns on whose plane they are at right angles to the rows, seen with the usual
+// focal length: the median by weight of what each column says alone, which most must agree with.
+func (f *features) squareOnSheet(across pencil) (pencil, bool) {
+	const least, share, enough, most, heavy = 0.25, 0.6, 0.4, 0.2, 0.25
+	var fans []guide // slope is the fan
+	total := 0.0
+	for _, g := range f.columns {
+		// Its slope is (slope - fan*y)/(1 - fan*x), and slope + across.slope + fan*across.fan*focal*focal is zero.
+		d := g.slope*g.x - across.fan*focal*focal - g.y
+		total += g.weight
+		if math.Abs(d) > least {
+			fans = append(fans, guide{slope: (g.slope + across.slope) / d, weight: min(g.weight, heavy)})
+		}
+	}
+	fan := medianSlope(fans)
+	p := pencil{slope: -across.slope - fan*across.fan*focal*focal, fan: fan}
+	const few, long, leans = 3, 0.9, 0.03
+	agree, count := 0.0, 0
+	for _, g := range f.columns {
+		if math.Abs(p.residual(g)) < agrees {
+			agree += g.weight
+			count++
+		}
+	}
+	// One long margin is enough where the rows show that the sheet is far from upright before the camera.
+	sure := count >= few && agree >= enough || agree >= long && math.Abs(across.fan) >= leans
+	return p, sure && agree >= share*total && math.Abs(fan) < most
+}
+
+// warp makes the warp that shows the sheet flat; nil if that cannot be. Where edges are given, those that are sure are the result's.
+func (f *features) warp(s surface, edges *[4]edge) *raster.Warp {
+	box := f.extent(s)
+	if edges != nil {
 		for i, e := range edges {
 			if !e.sure() {
 				continue
@@ -377,7 +529,7 @@ func (f *features) warp(p plane, edges [4]edge, sheet bool) *raster.Warp {
 			if i >= left {
 				g = g.transposed()
 			}
-			x, y := p.to.apply(g.x, g.y)
+			x, y := s.to(g.x, g.y)
 			box[i] = y
 			if i >= left {
 				box[i] = x
@@ -386,28 +538,33 @@ func (f *features) warp(p plane, edges [4]edge, sheet bool) *raster.Warp {
 	}
 	// Print keeps its size.
 	unit := float64(max(f.m[0], f.m[1])) / 2
-	unit *= f.size(p)
-	w, h := max(1, int((box[right]-box[left])*unit+0.5)), max(1, int((box[bottom]-box[top])*unit+0.5))
+	unit *= f.size(s)
+	wide, high := (box[right]-box[left])*unit, (box[bottom]-box[top])*unit
+	const most = 2.0 // times the picture's size: a sheet that is larger was not understood
+	if !(wide >= 1 && high >= 1 && wide <= most*float64(f.m[0])+1 && high <= most*float64(f.m[1])+1) {
+		return nil
+	}
+	w, h := int(wide+0.5), int(high+0.5)
 	half := float64(max(f.m[0], f.m[1])) / 2
 	return raster.NewWarp(f.m[0], f.m[1], w, h, func(x, y float64) (float64, float64) {
 		u, v := box[left]+(x+0.5)/unit, box[top]+(y+0.5)/unit
-		u, v = p.back.apply(u, v)
+		u, v = s.back(u, v)
 		return u*half + float64(f.m[0]-1)/2, v*half + float64(f.m[1]-1)/2
 	})
 }
 
-// extent is the part of the plane that is shown: as large as the picture, and so much more of it
+// extent is the part of the sheet that is shown: as large as the picture, and so much more of it
 // that all ink is in, as far as the picture goes.
-func (f *features) extent(p plane) (box [4]float64) {
+func (f *features) extent(s surface) (box [4]float64) {
 	hw, hh := float64(f.w)/2/f.unit, float64(f.h)/2/f.unit
 	all := [4]float64{math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)}
 	for _, c := range [4][2]float64{{-hw, -hh}, {hw, -hh}, {-hw, hh}, {hw, hh}} {
-		x, y := p.to.apply(c[0], c[1])
+		x, y := s.to(c[0], c[1])
 		grow(&all, x, y, 0)
 	}
 	box = [4]float64{math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)}
 	for _, c := range [4][2]float64{{-hw, 0}, {hw, 0}, {0, -hh}, {0, hh}} {
-		x, y := p.to.apply(c[0], c[1])
+		x, y := s.to(c[0], c[1])
 		if c[0] != 0 {
 			box[left], box[right] = min(box[left], x), max(box[right], x)
 		} else {
@@ -419,7 +576,7 @@ func (f *features) extent(p plane) (box [4]float64) {
 			continue
 		}
 		for _, q := range [4][2]int{{c.X0, c.Y0}, {c.X1, c.Y0}, {c.X0, c.Y1}, {c.X1, c.Y1}} {
-			x, y := p.to.apply((float64(q[0])-float64(f.w)/2)/f.unit, (float64(q[1])-float64(f.h)/2)/f.unit)
+			x, y := s.to((float64(q[0])-float64(f.w)/2)/f.unit, (float64(q[1])-float64(f.h)/2)/f.unit)
 			grow(&box, x, y, 0.5*f.em/f.unit)
 		}
 	}
@@ -432,15 +589,15 @@ func grow(box *[4]float64, x, y, margin float64) {
 	box[top], box[bottom] = min(box[top], y-margin), max(box[bottom], y+margin)
 }
 
-// size is the factor by which the plane is drawn so that print keeps its size on the whole: the
-// mean over the lines of print of the root of how much the plane's area is reduced there.
-func (f *features) size(p plane) float64 {
+// size is the factor by which the sheet is drawn so that print keeps its size on the whole: the
+// mean over the lines of print of the root of how much the sheet's area is reduced there.
+func (f *features) size(s surface) float64 {
 	sum, total := 0.0, 0.0
 	for _, g := range f.rows {
 		const d = 0.01
-		x, y := p.to.apply(g.x, g.y)
-		x1, y1 := p.to.apply(g.x+d, g.y)
-		x2, y2 := p.to.apply(g.x, g.y+d)
+		x, y := s.to(g.x, g.y)
+		x1, y1 := s.to(g.x+d, g.y)
+		x2, y2 := s.to(g.x, g.y+d)
 		area := math.Abs((x1-x)*(y2-y)-(x2-x)*(y1-y)) / (d * d)
 		sum += g.weight / math.Sqrt(area)
 		total += g.weight

@@ -66,11 +66,12 @@ type follower struct {
 }
 
 // followers finds for each glyph i those that may follow it: they begin within reach of its end
-// and stand as high as it, off by so much at most, when seen at the slope.
-func followers(glyphs []raster.Component, em, slope, reach, off float64, found func(i int, f follower)) {
+// and stand as high as it, off by so much at most, when seen at the slope that lines have there.
+func followers(glyphs []raster.Component, em float64, slope func(x, y float64) float64, reach, off float64, found func(i int, f follower)) {
 	const maxWidth = 5
 	for i, a := range glyphs {
 		ax, ab, at := float64(a.X0+a.X1)/2, float64(a.Y1), float64(a.Y0)
+		slant := slope(ax, ab)
 		// Glyphs are sorted by their left ends.
 		from, _ := slices.BinarySearchFunc(glyphs[i+1:], float64(a.X1)-0.4*em, func(g raster.Component, x float64) int {
 			return cmp.Compare(float64(g.X0), x)
@@ -86,7 +87,7 @@ func followers(glyphs []raster.Component, em, slope, reach, off float64, found f
 				continue
 			}
 			feet, heads := float64(b.Y1)-ab, float64(b.Y0)-at
-			rise := slope * dx
+			rise := slant * dx
 			apart := min(math.Abs(feet-rise), math.Abs(heads-rise))
 			short, tall := min(a.Height(), b.Height()), max(a.Height(), b.Height())
 			overlap := min(ab+rise, float64(b.Y1)) - max(at+rise, float64(b.Y0))
@@ -102,24 +103,68 @@ func followers(glyphs []raster.Component, em, slope, reach, off float64, found f
 	}
 }
 
-// commonSlope is the slope at which characters most often follow each other.
-func commonSlope(glyphs []raster.Component, em float64) float64 {
-	const steps = 72
-	var hist [steps + 1]float64
+// slopes says at which slope lines of print run at each place of a page.
+type slopes struct {
+	w, h int
+	cell float64 // pixels
+	at   []float64
+}
+
+func (s *slopes) slope(x, y float64) float64 {
+	i, j := min(max(int(x/s.cell), 0), s.w-1), min(max(int(y/s.cell), 0), s.h-1)
+	return s.at[j*s.w+i]
+}
+
+// slopesOf finds the slope at which characters most often follow each other on the page, and where
+// lines are bent the one at which they do in each part of it.
+func slopesOf(glyphs []raster.Component, w, h int, em float64) *slopes {
+	const steps, cell = 72, 6
+	s := &slopes{cell: cell * em}
+	s.w, s.h = int(float64(w)/s.cell)+1, int(float64(h)/s.cell)+1
+	s.at = make([]float64, s.w*s.h)
 	best := make([]follower, len(glyphs))
 	for i := range best {
 		best[i].cost = math.Inf(1)
 	}
-	followers(glyphs, em, 0, em, 0.7*em, func(i int, f follower) {
+	level := func(_, _ float64) float64 { return 0 }
+	followers(glyphs, em, level, em, 0.7*em, func(i int, f follower) {
 		if f.cost < best[i].cost {
 			best[i] = f
 		}
 	})
-	for _, f := range best {
-		if !math.IsInf(f.cost, 1) && math.Abs(f.slope) <= maxSlope {
-			hist[int(math.Round((f.slope/maxSlope+1)*steps/2))]++
+	var page [steps + 1]float64
+	cells := make([][steps + 1]float64, len(s.at))
+	for i, f := range best {
+		if math.IsInf(f.cost, 1) || math.Abs(f.slope) > maxSlope {
+			continue
+		}
+		bin := int(math.Round((f.slope/maxSlope + 1) * steps / 2))
+		page[bin]++
+		x, y := int(float64(glyphs[i].X0)/s.cell), int(float64(glyphs[i].Y0)/s.cell)
+		for dy := -1; dy <= 1; dy++ {
+			for dx := -1; dx <= 1; dx++ {
+				if j, k := y+dy, x+dx; j >= 0 && k >= 0 && j < s.h && k < s.w {
+					cells[j*s.w+k][bin] += 1 / float64(1+dx*dx+dy*dy)
+				}
+			}
 		}
 	}
+	common := peak(page[:])
+	slope := func(bin int) float64 { return (float64(bin)*2/steps - 1) * maxSlope }
+	const prior = 6 // pairs of characters that speak for the page's slope
+	for i := range cells {
+		for d := -8; d <= 8; d++ {
+			if j := common + d; j >= 0 && j <= steps {
+				cells[i][j] += prior / 5.0 * (1 - math.Abs(float64(d))/9)
+			}
+		}
+		s.at[i] = slope(peak(cells[i][:]))
+	}
+	return s
+}
+
+// peak is the bin of a histogram round which most lies.
+func peak(hist []float64) int {
 	at, most := 0, -1.0
 	for i := range hist {
 		sum := 0.0
@@ -132,11 +177,12 @@ func commonSlope(glyphs []raster.Component, em float64) float64 {
 			at, most = i, sum
 		}
 	}
-	return (float64(at)*2/steps - 1) * maxSlope
+	return at
 }
 
-// textLines chains glyphs that follow each other at about the slope and fits a line to each chain.
-func textLines(glyphs []raster.Component, em, slope float64) []textLine {
+// textLines chains glyphs that follow each other at about the slope of lines there and fits a line
+// to each chain.
+func textLines(glyphs []raster.Component, em float64, slope func(x, y float64) float64) []textLine {
 	next, prev := make([]int, len(glyphs)), make([]int, len(glyphs))
 	toCost := make([]float64, len(glyphs))
 	nextCost := make([]float64, len(glyphs))
@@ -194,38 +240,46 @@ func fitText(chain []raster.Component, em float64) (textLine, bool) {
 	return l, true
 }
 
-// fitFeet fits a parabola to points, as print on a bent page lies, with Tukey's weights; kept is
-// the share of the points that lie on it.
+// bends is the most by which a line of print may bend: the degree of the polynomial that is fitted to it.
+const bends = 4
+
+// legendre writes the first Legendre polynomials at u, from -1 to 1.
+func legendre(f *[bends + 1]float64, u float64) {
+	f[0], f[1] = 1, u
+	for n := 2; n <= bends; n++ {
+		k := float64(n)
+		f[n] = ((2*k-1)*u*f[n-1] - (k-1)*f[n-2]) / k
+	}
+}
+
+// fitFeet fits a polynomial to points, as print on a bent page lies, with Tukey's weights; the more
+// points the higher its degree. kept is the share of the points that lie on it.
 func fitFeet(p [][2]float64, em float64) (l textLine, kept float64) {
 	x0, x1 := p[0][0], p[len(p)-1][0]
 	mid, half := (x0+x1)/2, max((x1-x0)/2, 1)
-	bend := len(p) >= 12
+	degree := min(1+len(p)/12, bends)
 	weight := make([]float64, len(p))
 	for i := range weight {
 		weight[i] = 1
 	}
-	var c [3]float64
+	var c, f [bends + 1]float64
 	for _, tol := range [...]float64{0.35, 0.25, 0.18, 0.13, 0.1, 0.1} {
-		var q normal3
+		q := newNormal(degree + 1)
 		for i, v := range p {
-			u := (v[0] - mid) / half
-			f := [3]float64{1, u, 0}
-			if bend {
-				f[2] = u*u - 1.0/3
-			}
-			q.add(f, v[1], weight[i])
+			legendre(&f, (v[0]-mid)/half)
+			q.add(f[:degree+1], v[1], weight[i])
 		}
-		if !bend {
-			q.a[2][2]++
-		}
-		var ok bool
-		if c, ok = q.solve(); !ok {
+		if !q.solve(c[:degree+1]) {
 			return l, 0
 		}
 		tol = tol*em + 0.7
 		for i, v := range p {
-			u := (v[0] - mid) / half
-			r := (v[1] - c[0] - c[1]*u - c[2]*(u*u-1.0/3)) / tol
+			legendre(&f, (v[0]-mid)/half)
+			r := v[1]
+			for k := range degree + 1 {
+				r -= c[k] * f[k]
+			}
+			r /= tol
 			weight[i] = 0
 			if r*r < 1 {
 				weight[i] = (1 - r*r) * (1 - r*r)
@@ -261,10 +315,10 @@ func (q *normal3) solve() ([3]float64, bool) {
 	return inv.times(q.b), ok
 }
 
-// traceRules finds the long thin straight runs of ink along the rows of a picture which is given
-// transposed, w rows of h pixels. Where another line crosses them they go on.
-func traceRules(transposed []uint8, w, h int, em float64) []guideLine {
-	t := tracer{em: em, thick: max(3, int(0.22*em)), missing: max(2, int(0.35*em))}
+// traceRules finds the thin runs of ink along the rows of a picture which is given transposed, w rows of h
+// pixels, that are at least so many ems long. Where another line crosses them they go on.
+func traceRules(transposed []uint8, w, h int, em, least float64) []traced {
+	t := tracer{em: em, least: least, thick: max(3, int(0.22*em)), missing: max(2, int(0.35*em))}
 	for x := range w {
 		t.column(x, transposed[x*h:][:h])
 	}
@@ -279,37 +333,72 @@ type guideLine struct {
 	x0, y0, x1, y1 float64
 }
 
+// traced is a drawn line, and the line through it.
+type traced struct {
+	guideLine
+	straight bool
+	points   [][2]float64
+}
+
 type tracer struct {
 	em      float64
-	thick   int // a line is no thicker than this
-	missing int // columns that a line may be hidden by another
+	least   float64 // ems
+	thick   int     // a line is no thicker than this
+	missing int     // columns that a line may be hidden by another
 	open    []track
 	spare   []track
-	found   []guideLine
+	found   []traced
+}
+
+// sums are what a line is fitted from: over its columns, from its first place.
+type sums struct{ n, x, y, xx, xy, yy float64 }
+
+func (s *sums) add(u, v float64) {
+	s.n, s.x, s.y, s.xx, s.xy, s.yy = s.n+1, s.x+u, s.y+v, s.xx+u*u, s.xy+u*v, s.yy+v*v
+}
+
+// fade makes what came before count less.
+func (s *sums) fade(k float64) {
+	s.n, s.x, s.y, s.xx, s.xy, s.yy = k*s.n, k*s.x, k*s.y, k*s.xx, k*s.xy, k*s.yy
+}
+
+// line is the fitted line, its height at the first column and its slope, and the mean square of what it is off.
+func (s *sums) line() (base, slope, off float64) {
+	d := s.n*s.xx - s.x*s.x
+	slope = (s.n*s.xy - s.x*s.y) / d
+	return (s.y - slope*s.x) / s.n, slope, (s.yy - s.y*s.y/s.n - slope*slope*d/s.n) / s.n
 }
 
 // track is a line that is being followed.
 type track struct {
-	first, last         int // columns
-	at                  float64
-	n, x, y, xx, xy, yy float64 // sums over its columns, from first and start
-	start               float64
+	first, last int // columns
+	start, at   float64
+	all, late   sums // of the whole line, and of what came last
+	points      [][2]float64
 }
+
+// tells is how many columns tell a line's slope.
+const tells = 12
 
 // ahead is where the line should be at a column.
 func (t *track) ahead(x int) float64 {
-	if t.n < 12 {
+	if t.all.n < tells {
 		return t.at
 	}
-	d := t.n*t.xx - t.x*t.x
-	slope := (t.n*t.xy - t.x*t.y) / d
-	return t.start + (t.y+slope*(t.n*float64(x-t.first)-t.x))/t.n
+	base, slope, _ := t.late.line()
+	return t.start + base + slope*float64(x-t.first)
 }
 
 func (t *track) add(x int, y float64) {
+	const fade, every = 0.985, 4 // it is 67 columns that count
 	u, v := float64(x-t.first), y-t.start
-	t.n, t.x, t.y, t.xx, t.xy, t.yy = t.n+1, t.x+u, t.y+v, t.xx+u*u, t.xy+u*v, t.yy+v*v
+	t.all.add(u, v)
+	t.late.fade(fade)
+	t.late.add(u, v)
 	t.last, t.at = x, y
+	if t.all.n >= tells && (x-t.first)%every == 0 {
+		t.points = append(t.points, [2]float64{float64(x), y})
+	}
 }
 
 // column takes a column's runs of ink into the lines that they go on with.
@@ -356,28 +445,36 @@ func (t *tracer) column(x int, ink []uint8) {
 }
 
 func (t *tracer) keep(kept []track, r track, x int) []track {
-	if x-r.last <= t.missing && (r.last == x || r.n >= float64(t.missing)) {
+	if x-r.last <= t.missing && (r.last == x || r.all.n >= float64(t.missing)) {
 		return append(kept, r)
 	}
 	t.close(r)
 	return kept
 }
 
-// close ends a line, which is kept if it is long and straight.
+// close ends a line, which is kept if it is long and straight, or longer and smooth.
 func (t *tracer) close(r track) {
 	length := float64(r.last - r.first)
-	if length < 4*t.em || r.n < 0.8*length {
+	if length < t.least*t.em || r.all.n < 0.8*length {
 		return
 	}
-	d := r.n*r.xx - r.x*r.x
-	slope := (r.n*r.xy - r.x*r.y) / d
-	base := (r.y - slope*r.x) / r.n
-	rms := (r.yy - r.y*r.y/r.n - slope*slope*d/r.n) / r.n
+	base, slope, off := r.all.line()
+	if math.Abs(slope) > maxSlope {
+		return
+	}
 	const straight = 0.5 // pixels squared, and more for a long line, which the paper may bend
-	if rms > straight+1e-6*length*length || math.Abs(slope) > maxSlope {
-		return
-	}
-	t.found = append(t.found, guideLine{
+	found := traced{straight: off <= straight+1e-6*length*length, points: r.points, guideLine: guideLine{
 		float64(r.first), r.start + base, float64(r.last), r.start + base + slope*length,
-	})
+	}}
+	if !found.straight {
+		if length < 8*t.em {
+			return
+		}
+		l, kept := fitFeet(r.points, t.em/4)
+		if kept < 0.8 {
+			return
+		}
+		found.points = l.points
+	}
+	t.found = append(t.found, found)
 }

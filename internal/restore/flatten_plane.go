@@ -187,9 +187,24 @@ func medianSlope(guides []guide) float64 {
 	return 0
 }
 
-// plane is the sheet as the camera saw it: back maps a point of the sheet to the picture, both in
-// units of half the picture's longer side, from the middle of the picture; to is its inverse.
-type plane struct{ to, back matrix }
+// plane is a flat sheet: here maps a point of it to the picture, from whose middle both are measured; there is its inverse.
+type plane struct{ there, here matrix }
+
+func (p *plane) to(x, y float64) (float64, float64)   { return p.there.apply(x, y) }
+func (p *plane) back(x, y float64) (float64, float64) { return p.here.apply(x, y) }
+
+// surface is a sheet as the camera saw it: to maps a point of the picture to the flat sheet, back does
+// the reverse, both in units of half the picture's longer side.
+type surface interface {
+	to(x, y float64) (float64, float64)
+	back(x, y float64) (float64, float64)
+}
+
+// asItIs is the plane that the picture shows.
+var asItIs = func() *plane {
+	one := matrix{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}
+	return &plane{one, one}
+}()
 
 // focal is the focal length of a picture in the same units: a telephone's main camera has about
 // 1.5, and pictures are often cropped.
@@ -207,12 +222,12 @@ func planeOf(across, down pencil) (p plane, ok bool) {
 	}
 	ex := unit([3]float64{1, across.slope, across.fan * f})
 	ey := unit([3]float64{down.slope, 1, down.fan * f})
-	p.back = matrix{
+	p.here = matrix{
 		{f * ex[0], f * ey[0], 0},
 		{f * ex[1], f * ey[1], 0},
 		{ex[2], ey[2], f},
 	}
-	p.to, ok = p.back.inverse()
+	p.there, ok = p.here.inverse()
 	return p, ok
 }
 

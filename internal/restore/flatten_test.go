@@ -76,7 +76,7 @@ func TestFlattenLeavesAStraightPage(t *testing.T) {
 		if degrees != 0 {
 			m = seen(page, pageWidth, pageHeight, turnedBy(degrees, pageWidth, pageHeight))
 		}
-		if w, _ := Flatten(m, 2); w != nil {
+		if Flatten(m, 2).Warp != nil {
 			t.Errorf("a page turned by %g degrees is warped", degrees)
 		}
 	}
@@ -87,7 +87,8 @@ func TestFlattenTurnsASkewedPage(t *testing.T) {
 	page := printedPage(pageWidth, pageHeight)
 	for _, degrees := range []float64{-11, 0.5, 4} {
 		there := turnedBy(degrees, pageWidth, pageHeight)
-		w, confidence := Flatten(seen(page, pageWidth, pageHeight, there), 2)
+		f := Flatten(seen(page, pageWidth, pageHeight, there), 2)
+		w, confidence := f.Warp, f.Confidence
 		if w == nil {
 			t.Errorf("a page turned by %g degrees is left", degrees)
 			continue
@@ -125,7 +126,7 @@ func TestFlattenCutsOutTheSheet(t *testing.T) {
 			}
 		}
 	}
-	w, _ := Flatten(picture, 2)
+	w := Flatten(picture, 2).Warp
 	if w == nil {
 		t.Fatal("the page is left")
 	}
@@ -154,7 +155,7 @@ func TestFlattenLeavesWhatItDoesNotKnow(t *testing.T) {
 		copy(speckled.Pix[i:], []uint8{n, n, n, 255})
 	}
 	for name, m := range map[string]*image.RGBA{"waves": waves, "specks": speckled, "one pixel": image.NewRGBA(image.Rect(0, 0, 1, 1))} {
-		if w, _ := Flatten(m, 2); w != nil {
+		if Flatten(m, 2).Warp != nil {
 			t.Errorf("%s are warped", name)
 		}
 	}
@@ -190,16 +191,16 @@ func TestPlaneOf(t *testing.T) {
 	for _, at := range [][2]float64{{0, 0}, {0.5, -0.6}, {-0.4, 0.7}} {
 		x, y := at[0], at[1]
 		slope := (across.slope - across.fan*y) / (1 - across.fan*x)
-		_, y0 := p.to.apply(x, y)
-		if _, y1 := p.to.apply(x+0.1, y+0.1*slope); math.Abs(y1-y0) > 1e-9 {
+		_, y0 := p.to(x, y)
+		if _, y1 := p.to(x+0.1, y+0.1*slope); math.Abs(y1-y0) > 1e-9 {
 			t.Errorf("at %v a row rises by %g", at, y1-y0)
 		}
 		slope = (down.slope - down.fan*x) / (1 - down.fan*y)
-		x0, y0 := p.to.apply(x, y)
-		if x1, _ := p.to.apply(x+0.1*slope, y+0.1); math.Abs(x1-x0) > 1e-9 {
+		x0, y0 := p.to(x, y)
+		if x1, _ := p.to(x+0.1*slope, y+0.1); math.Abs(x1-x0) > 1e-9 {
 			t.Errorf("at %v a column leans by %g", at, x1-x0)
 		}
-		if bx, by := p.back.apply(x0, y0); math.Hypot(bx-x, by-y) > 1e-9 {
+		if bx, by := p.back(x0, y0); math.Hypot(bx-x, by-y) > 1e-9 {
 			t.Errorf("%v came back as %g,%g", at, bx, by)
 		}
 	}
@@ -211,7 +212,7 @@ func BenchmarkFlatten(b *testing.B) {
 	for _, workers := range []int{1, 2} {
 		b.Run(fmt.Sprint(workers), func(b *testing.B) {
 			for b.Loop() {
-				if w, _ := flatten(m, 24, workers); w == nil {
+				if flatten(m, 24, workers).Warp == nil {
 					b.Fatal("the page is left")
 				}
 			}

@@ -11,7 +11,7 @@ import (
 // Confidence is how sure the stages were, each from 0 to 1; 0 also of a stage that was left out.
 type Confidence struct {
 	Orient  float64 // probability of the way up that was taken for the right one
-	Flatten float64 // share of the lines of print, rules and edges that agree with each other
+	Flatten float64 // share of the lines of print, rules and edges that agree, or of the lines' bend that was undone
 	Segment float64 // share of the ink that is plainly writing or plainly print
 }
 

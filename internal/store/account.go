@@ -31,7 +31,7 @@ func found(err error) error {
 
 // exec runs a statement in a transaction of its own.
 func (a *Accounts) exec(ctx context.Context, statement string, args ...any) (res sql.Result, err error) {
-	err = a.db.tx(ctx, func(tx *sql.Tx) error {
+	err = a.db.tx(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		res, err = tx.ExecContext(ctx, statement, args...)
 		return err
 	})
@@ -84,7 +84,7 @@ func scanUser(r row, more ...any) (account.User, error) {
 
 // SignUp implements [account.UserStore].
 func (a *Accounts) SignUp(ctx context.Context, u account.User, t account.OneTime) (verified bool, err error) {
-	err = a.db.tx(ctx, func(tx *sql.Tx) error {
+	err = a.db.tx(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		// The update locks the user, whether it changes anything or not.
 		var id string
 		err := tx.QueryRowContext(ctx, insertUser+` ON CONFLICT (email) DO UPDATE
@@ -102,7 +102,7 @@ func (a *Accounts) SignUp(ctx context.Context, u account.User, t account.OneTime
 
 // CreateUser implements [account.UserStore].
 func (a *Accounts) CreateUser(ctx context.Context, u account.User, password string) (made account.User, err error) {
-	err = a.db.tx(ctx, func(tx *sql.Tx) error {
+	err = a.db.tx(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		made, err = scanUser(tx.QueryRowContext(ctx, insertUser+` ON CONFLICT (email) DO UPDATE
 			SET password = excluded.password, role = excluded.role, verified = 1 WHERE users.verified = 0
 			RETURNING `+userColumns, userValues(u, password, "")...))
@@ -191,7 +191,9 @@ const (
 // PruneUsers implements [account.UserStore]. The outer conditions are what makes it safe: whoever is
 // seen, confirmed or said to have bought meanwhile waits for the row or changes it first.
 func (a *Accounts) PruneUsers(ctx context.Context, kind account.Kind, before time.Time, limit int) (pruned int, err error) {
-	err = a.db.tx(ctx, func(tx *sql.Tx) error {
+	ctx, cancel := atLength(ctx)
+	defer cancel()
+	err = a.db.tx(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		rows, err := tx.QueryContext(ctx, `
 			DELETE FROM users WHERE last_seen <= $2 AND verified = 0 AND bought = 0 AND id IN (
 				SELECT id FROM users WHERE kind = $1 AND last_seen <= $2 AND created <= $2 AND verified = 0 AND bought = 0
@@ -226,7 +228,7 @@ var errRaced = errors.New("store: done by another at the same time")
 
 // Identify implements [account.UserStore].
 func (a *Accounts) Identify(ctx context.Context, i account.Identity, u account.User) (who account.User, password string, err error) {
-	identify := func(tx *sql.Tx) error {
+	identify := func(ctx context.Context, tx *sql.Tx) error {
 		who, err = scanUser(tx.QueryRowContext(ctx, `SELECT `+userColumns+`, password FROM identities
 			JOIN users ON users.id = user_id WHERE issuer = $1 AND subject = $2`, i.Issuer, i.Subject), &password)
 		if !errors.Is(err, account.ErrNotFound) {
@@ -266,7 +268,7 @@ func (a *Accounts) Identities(ctx context.Context, userID string) ([]account.Ide
 
 // AddReset implements [account.UserStore].
 func (a *Accounts) AddReset(ctx context.Context, email string, t account.OneTime, now time.Time) (known bool, err error) {
-	err = a.db.tx(ctx, func(tx *sql.Tx) error {
+	err = a.db.tx(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		var id string
 		err := tx.QueryRowContext(ctx, `UPDATE users SET last_seen = CASE verified WHEN 0 THEN $2 ELSE last_seen END
 			WHERE email = $1 RETURNING id`, email, micros(now)).Scan(&id)
@@ -302,7 +304,7 @@ func use(ctx context.Context, tx *sql.Tx, hash, purpose string, now time.Time) (
 
 // Verify implements [account.UserStore].
 func (a *Accounts) Verify(ctx context.Context, hash string, now time.Time) (u account.User, err error) {
-	err = a.db.tx(ctx, func(tx *sql.Tx) error {
+	err = a.db.tx(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		id, password, err := use(ctx, tx, hash, account.NoticeVerify, now)
 		if err != nil {
 			return err
@@ -320,7 +322,7 @@ var endAll = []string{`DELETE FROM one_time_tokens WHERE user_id = $1`, `DELETE 
 
 // Reset implements [account.UserStore].
 func (a *Accounts) Reset(ctx context.Context, hash, password string, now time.Time) error {
-	return a.db.tx(ctx, func(tx *sql.Tx) error {
+	return a.db.tx(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		id, _, err := use(ctx, tx, hash, account.NoticeReset, now)
 		if err != nil {
 			return err
@@ -334,7 +336,7 @@ func (a *Accounts) Reset(ctx context.Context, hash, password string, now time.Ti
 
 // ChangePassword implements [account.UserStore].
 func (a *Accounts) ChangePassword(ctx context.Context, userID, old, password string) error {
-	return a.db.tx(ctx, func(tx *sql.Tx) error {
+	return a.db.tx(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if err := changed(tx.ExecContext(ctx, `UPDATE users SET password = $3 WHERE id = $1 AND password = $2`, userID, old, password)); err != nil {
 			return err
 		}
@@ -344,7 +346,7 @@ func (a *Accounts) ChangePassword(ctx context.Context, userID, old, password str
 
 // OpenSession implements [account.SessionStore].
 func (a *Accounts) OpenSession(ctx context.Context, hash, userID, password, agent string, now time.Time) error {
-	return a.db.tx(ctx, func(tx *sql.Tx) error {
+	return a.db.tx(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		// The lock makes this wait for a change of the password, and that end this session.
 		if err := changed(tx.ExecContext(ctx, `UPDATE users SET password = password WHERE id = $1 AND password = $2`, userID, password)); err != nil {
 			return err
@@ -405,6 +407,8 @@ func (a *Accounts) EndSessionOf(ctx context.Context, userID, id string) error {
 
 // Prune implements [account.SessionStore].
 func (a *Accounts) Prune(ctx context.Context, created, seen, now time.Time) error {
+	ctx, cancel := atLength(ctx)
+	defer cancel()
 	if _, err := a.exec(ctx, `DELETE FROM sessions WHERE created <= $1 OR seen <= $2`, micros(created), micros(seen)); err != nil {
 		return err
 	}
@@ -425,7 +429,7 @@ func scanCustomer(r row, more ...any) (account.Customer, error) {
 
 // CreateCustomer implements [account.CustomerStore].
 func (a *Accounts) CreateCustomer(ctx context.Context, c account.Customer, reference string) (who account.Customer, err error) {
-	create := func(tx *sql.Tx) error {
+	create := func(ctx context.Context, tx *sql.Tx) error {
 		who, err = scanCustomer(tx.QueryRowContext(ctx, `SELECT `+customerColumns+` FROM customer_purchases
 			JOIN customers ON customers.id = customer_id WHERE reference = $1`, reference))
 		if !errors.Is(err, account.ErrNotFound) {
@@ -477,7 +481,7 @@ func (a *Accounts) RevokeCustomer(ctx context.Context, id string, now time.Time)
 
 // AddToken implements [account.CustomerStore].
 func (a *Accounts) AddToken(ctx context.Context, t account.Token, othersEnd time.Time) error {
-	return a.db.tx(ctx, func(tx *sql.Tx) error {
+	return a.db.tx(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		// The lock makes rotations of the same customer follow each other, and each end the last.
 		if err := changed(tx.ExecContext(ctx, `UPDATE customers SET revoked = revoked WHERE id = $1 AND revoked = 0`, t.CustomerID)); err != nil {
 			return err
@@ -520,6 +524,8 @@ func (a *Accounts) RevokeToken(ctx context.Context, id string, now time.Time) er
 
 // PruneTokens implements [account.CustomerStore].
 func (a *Accounts) PruneTokens(ctx context.Context, before time.Time, limit int) (int, error) {
+	ctx, cancel := atLength(ctx)
+	defer cancel()
 	res, err := a.exec(ctx, `DELETE FROM customer_tokens WHERE id IN (
 		SELECT id FROM customer_tokens WHERE ends > 0 AND ends <= $1 ORDER BY ends, id LIMIT $2)`, micros(before), limit)
 	if err != nil {

@@ -182,7 +182,7 @@ func TestPruneUsers(t *testing.T) {
 		if got, err := credits.Packages(ctx, "user:usr_1"); err != nil || len(got) != 0 {
 			t.Errorf("packages of nobody are %+v, %v", got, err)
 		}
-		if got, err := uses.History(ctx, "user:usr_1", 9); err != nil || len(got) != 0 {
+		if got, _, err := uses.History(ctx, "user:usr_1", usage.Place{}, 9); err != nil || len(got) != 0 {
 			t.Errorf("uses of nobody are %+v, %v", got, err)
 		}
 		if n, err := uses.Prune(ctx, later, 9); err != nil || n != 1 {

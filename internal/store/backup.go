@@ -14,7 +14,7 @@ func (db *DB) Backup(ctx context.Context, to string) error {
 	if !db.lite {
 		return errors.New("only the embedded database is copied like this; use pg_dump for PostgreSQL")
 	}
-	return vacuumInto(ctx, db.write, to) // those that only read may not even write elsewhere
+	return vacuumInto(ctx, db.write.DB, to) // those that only read may not even write elsewhere
 }
 
 // Copy checks a database file and copies it to a new one.

@@ -121,6 +121,8 @@ func (s Purchases) Unfinished(ctx context.Context, now, since time.Time, limit i
 // Revenue sums what was paid for purchases first heard of from a moment until just before another, by
 // day and currency, the oldest day first. Operators' grants are no revenue.
 func (s Purchases) Revenue(ctx context.Context, from, to time.Time) ([]billing.Revenue, error) {
+	ctx, cancel := atLength(ctx)
+	defer cancel()
 	rows, err := s.db.read.QueryContext(ctx, `
 		SELECT created / `+dayMicros+`, currency, COUNT(*), CAST(SUM(cents) AS BIGINT),
 			CAST(SUM(CASE revoked WHEN 0 THEN 0 ELSE cents END) AS BIGINT)
@@ -150,6 +152,8 @@ func (s Purchases) Hear(ctx context.Context, event string, now time.Time) error 
 
 // Forget removes old events.
 func (s Purchases) Forget(ctx context.Context, before time.Time) (int64, error) {
+	ctx, cancel := atLength(ctx)
+	defer cancel()
 	res, err := s.db.write.ExecContext(ctx, `DELETE FROM billing_events WHERE heard < $1`, micros(before))
 	if err != nil {
 		return 0, err

@@ -29,9 +29,9 @@ type ledger struct {
 }
 
 // write runs do in a transaction on the ledger.
-func (c Credits) write(ctx context.Context, now time.Time, do func(*ledger) error) error {
-	return c.db.tx(ctx, func(tx *sql.Tx) error {
-		return do(&ledger{Tx: tx, now: now, id: ident.New("ent")})
+func (c Credits) write(ctx context.Context, now time.Time, do func(context.Context, *ledger) error) error {
+	return c.db.tx(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		return do(ctx, &ledger{Tx: tx, now: now, id: ident.New("ent")})
 	})
 }
 
@@ -46,7 +46,7 @@ func (l *ledger) add(ctx context.Context, e credit.Entry) error {
 
 // Grant implements [credit.Store].
 func (c Credits) Grant(ctx context.Context, g credit.Grant, now time.Time) (p credit.Package, granted bool, err error) {
-	err = c.write(ctx, now, func(l *ledger) error {
+	err = c.write(ctx, now, func(ctx context.Context, l *ledger) error {
 		if granted, err = l.grant(ctx, g); err != nil {
 			return err
 		}
@@ -73,7 +73,7 @@ const insertPackage = `
 
 // Reserve implements [credit.Store].
 func (c Credits) Reserve(ctx context.Context, r credit.Reservation, now time.Time) (h credit.Hold, err error) {
-	err = c.write(ctx, now, func(l *ledger) error {
+	err = c.write(ctx, now, func(ctx context.Context, l *ledger) error {
 		h = credit.Hold{ID: ident.New("hold"), Charged: true}
 		if r.Idempotency != nil {
 			if h.Charged, err = l.claim(ctx, *r.Idempotency, h.ID); err != nil {
@@ -88,7 +88,7 @@ func (c Credits) Reserve(ctx context.Context, r credit.Reservation, now time.Tim
 		if err != nil {
 			return err
 		}
-		h.Remaining, err = balance(ctx, l.Tx, r.Owners[0], now)
+		h.Remaining, err = scanBalance(l.QueryRowContext(ctx, selectBalance, r.Owners[0], micros(now)))
 		return err
 	})
 	if err != nil {
@@ -180,7 +180,7 @@ func (l *ledger) take(ctx context.Context, owner string) (string, error) {
 
 // Settle implements [credit.Store].
 func (c Credits) Settle(ctx context.Context, hold string, now time.Time) error {
-	return c.write(ctx, now, func(l *ledger) error {
+	return c.write(ctx, now, func(ctx context.Context, l *ledger) error {
 		parts, err := l.end(ctx, hold, "settled")
 		if err != nil {
 			return err
@@ -197,7 +197,7 @@ func (c Credits) Settle(ctx context.Context, hold string, now time.Time) error {
 
 // Release implements [credit.Store].
 func (c Credits) Release(ctx context.Context, hold string, now time.Time) error {
-	return c.write(ctx, now, func(l *ledger) error { return l.release(ctx, hold) })
+	return c.write(ctx, now, func(ctx context.Context, l *ledger) error { return l.release(ctx, hold) })
 }
 
 // release gives an open hold's credits back.
@@ -245,6 +245,8 @@ func (c Credits) Overdue(ctx context.Context, now time.Time, limit int) ([]strin
 
 // Forget implements [credit.Store].
 func (c Credits) Forget(ctx context.Context, keys, holds time.Time) error {
+	ctx, cancel := atLength(ctx)
+	defer cancel()
 	if _, err := c.db.write.ExecContext(ctx, "DELETE FROM hold_keys WHERE created <= $1", micros(keys)); err != nil {
 		return err
 	}
@@ -254,7 +256,9 @@ func (c Credits) Forget(ctx context.Context, keys, holds time.Time) error {
 
 // Prune implements [credit.Store].
 func (c Credits) Prune(ctx context.Context, before time.Time, limit int) (pruned int, err error) {
-	err = c.db.tx(ctx, func(tx *sql.Tx) error {
+	ctx, cancel := atLength(ctx)
+	defer cancel()
+	err = c.db.tx(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		rows, err := tx.QueryContext(ctx, `
 			SELECT id FROM packages WHERE expires <= $1 AND source LIKE $2 AND NOT EXISTS (
 				SELECT 1 FROM ledger JOIN holds ON holds.id = ledger.hold_id WHERE ledger.package_id = packages.id)
@@ -279,24 +283,21 @@ func (c Credits) Prune(ctx context.Context, before time.Time, limit int) (pruned
 
 // Balance implements [credit.Store].
 func (c Credits) Balance(ctx context.Context, owner string, now time.Time) (int, error) {
-	return balance(ctx, c.db.read, owner, now)
+	return scanBalance(c.db.read.QueryRowContext(ctx, selectBalance, owner, micros(now)))
 }
 
-// querier is a database or a transaction.
-type querier interface {
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
+const selectBalance = `
+	SELECT CAST(COALESCE(SUM(remaining), 0) AS BIGINT) FROM packages
+	WHERE owner = $1 AND expires > $2 AND revoked = 0`
 
-func balance(ctx context.Context, q querier, owner string, now time.Time) (n int, err error) {
-	err = q.QueryRowContext(ctx, `
-		SELECT CAST(COALESCE(SUM(remaining), 0) AS BIGINT) FROM packages
-		WHERE owner = $1 AND expires > $2 AND revoked = 0`, owner, micros(now)).Scan(&n)
+func scanBalance(r row) (n int, err error) {
+	err = r.Scan(&n)
 	return n, err
 }
 
 const selectPackage = "SELECT id, owner, plan, source, credits, remaining, created, expires, revoked FROM packages "
 
-func scanPackage(row interface{ Scan(...any) error }) (p credit.Package, err error) {
+func scanPackage(row row) (p credit.Package, err error) {
 	var created, expires, revoked int64
 	err = row.Scan(&p.ID, &p.Owner, &p.Plan, &p.Source, &p.Credits, &p.Remaining, &created, &expires, &revoked)
 	p.Created, p.Expires, p.Revoked = instant(created), instant(expires), instant(revoked)
@@ -314,7 +315,7 @@ func (c Credits) Packages(ctx context.Context, owner string) ([]credit.Package, 
 
 // Revoke implements [credit.Store].
 func (c Credits) Revoke(ctx context.Context, source, note string, now time.Time) (revoked int, err error) {
-	err = c.write(ctx, now, func(l *ledger) error {
+	err = c.write(ctx, now, func(ctx context.Context, l *ledger) error {
 		id := ident.New("pkg")
 		marked, err := affected(l.ExecContext(ctx, insertPackage,
 			id, "", "", source, 0, micros(now), micros(now), micros(now)))
@@ -333,7 +334,7 @@ func (c Credits) Revoke(ctx context.Context, source, note string, now time.Time)
 
 // RevokeOwner implements [credit.Store].
 func (c Credits) RevokeOwner(ctx context.Context, owner, note string, now time.Time) (revoked int, err error) {
-	err = c.write(ctx, now, func(l *ledger) (err error) {
+	err = c.write(ctx, now, func(ctx context.Context, l *ledger) (err error) {
 		revoked, err = l.revoke(ctx, "owner = $2", owner, note)
 		return err
 	})
@@ -421,6 +422,8 @@ var audits = []string{
 
 // Audit implements [credit.Store].
 func (c Credits) Audit(ctx context.Context, limit int) ([]credit.Discrepancy, error) {
+	ctx, cancel := atLength(ctx)
+	defer cancel()
 	var all []credit.Discrepancy
 	for _, query := range audits {
 		rows, err := c.db.read.QueryContext(ctx, query, limit-len(all))
@@ -446,7 +449,7 @@ func (c Credits) Outstanding(ctx context.Context, now time.Time) (o credit.Outst
 }
 
 // collect reads all rows of a query and closes them; scan reads the current one.
-func collect[T any](rows *sql.Rows, err error, scan func(*T) error) ([]T, error) {
+func collect[T any](rows rows, err error, scan func(*T) error) ([]T, error) {
 	if err != nil {
 		return nil, err
 	}

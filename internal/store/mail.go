@@ -132,6 +132,8 @@ func (s Mails) List(ctx context.Context, state mail.State, limit int) ([]mail.Ma
 
 // Prune removes mails that were finished before a time.
 func (s Mails) Prune(ctx context.Context, state mail.State, before time.Time) (int64, error) {
+	ctx, cancel := atLength(ctx)
+	defer cancel()
 	res, err := s.db.write.ExecContext(ctx,
 		`DELETE FROM mails WHERE state = $1 AND finished > 0 AND finished < $2`, string(state), micros(before))
 	if err != nil {

@@ -25,6 +25,8 @@ func (n Nonces) Use(ctx context.Context, key string, expires time.Time) (fresh b
 
 // Prune forgets the keys that have expired.
 func (n Nonces) Prune(ctx context.Context, now time.Time) error {
+	ctx, cancel := atLength(ctx)
+	defer cancel()
 	_, err := n.db.write.ExecContext(ctx, `DELETE FROM nonces WHERE expires_at <= $1`, micros(now))
 	return err
 }

@@ -20,8 +20,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	_ "github.com/jackc/pgx/v5/stdlib" // driver pgx
+	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -32,8 +33,8 @@ var migrations embed.FS
 
 // DB is an open database. It is safe for concurrent use.
 type DB struct {
-	write *sql.DB
-	read  *sql.DB // the same as write on PostgreSQL
+	write pool
+	read  pool // the same as write on PostgreSQL
 	lite  bool
 }
 
@@ -93,18 +94,23 @@ func openSQLite(path string) (*DB, error) {
 		return nil, errors.Join(err, write.Close())
 	}
 	read.SetMaxOpenConns(4)
-	return &DB{write: write, read: read, lite: true}, nil
+	return &DB{write: pool{write}, read: pool{read}, lite: true}, nil
 }
 
 func openPostgres(address string) (*DB, error) {
-	pool, err := sql.Open("pgx", address)
+	config, err := pgx.ParseConfig(address)
 	if err != nil {
 		return nil, err
 	}
-	pool.SetMaxOpenConns(16)
-	pool.SetMaxIdleConns(8)
-	pool.SetConnMaxIdleTime(5 * time.Minute)
-	return &DB{write: pool, read: pool}, nil
+	// database/sql also connects for nobody in particular, whose patience has no end.
+	if u, err := url.Parse(address); err == nil && !u.Query().Has("connect_timeout") {
+		config.ConnectTimeout = patience
+	}
+	db := stdlib.OpenDB(*config)
+	db.SetMaxOpenConns(16)
+	db.SetMaxIdleConns(8)
+	db.SetConnMaxIdleTime(5 * time.Minute)
+	return &DB{write: pool{db}, read: pool{db}}, nil
 }
 
 func (db *DB) migrate(ctx context.Context, dialect goose.Dialect) error {
@@ -112,7 +118,7 @@ func (db *DB) migrate(ctx context.Context, dialect goose.Dialect) error {
 	if err != nil {
 		return err
 	}
-	provider, err := goose.NewProvider(dialect, db.write, files)
+	provider, err := goose.NewProvider(dialect, db.write.DB, files)
 	if err != nil {
 		return err
 	}
@@ -138,8 +144,13 @@ func (db *DB) Close() error {
 const attempts = 8
 
 // tx runs do in a transaction, again when the database found that another one got in its way.
-// do must have no effect but through its transaction.
-func (db *DB) tx(ctx context.Context, do func(*sql.Tx) error) error {
+// do must have no effect but through its transaction, and gets the context that ends with it.
+func (db *DB) tx(ctx context.Context, do func(context.Context, *sql.Tx) error) error {
+	ctx, finish := bounded(ctx)
+	return finish(db.insist(ctx, do))
+}
+
+func (db *DB) insist(ctx context.Context, do func(context.Context, *sql.Tx) error) error {
 	for n := 1; ; n++ {
 		err := db.once(ctx, do)
 		if n == attempts || !again(err) {
@@ -155,12 +166,12 @@ func (db *DB) tx(ctx context.Context, do func(*sql.Tx) error) error {
 	}
 }
 
-func (db *DB) once(ctx context.Context, do func(*sql.Tx) error) error {
+func (db *DB) once(ctx context.Context, do func(context.Context, *sql.Tx) error) error {
 	tx, err := db.write.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
-	if err := do(tx); err != nil {
+	if err := do(ctx, tx); err != nil {
 		_ = tx.Rollback()
 		return err
 	}

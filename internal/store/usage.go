@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -24,7 +25,7 @@ const usageColumns = "at, entry, caller, owner, page_slug, bulk, pdf, outcome, c
 
 // Add implements [usage.Store].
 func (s Usage) Add(ctx context.Context, uses []usage.Use) error {
-	return s.db.tx(ctx, func(tx *sql.Tx) error {
+	return s.db.tx(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		insert, err := tx.PrepareContext(ctx, "INSERT INTO usage (id, "+usageColumns+`)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`)
 		if err != nil {
@@ -59,6 +60,8 @@ var counted = map[string]string{
 
 // Stats implements [usage.Store].
 func (s Usage) Stats(ctx context.Context, from, to time.Time, by []string, limit int) ([]usage.Row, error) {
+	ctx, cancel := atLength(ctx)
+	defer cancel()
 	columns, group := "", ""
 	for i, name := range by {
 		expression, ok := counted[name]
@@ -112,19 +115,31 @@ func readable(column, value string) (string, error) {
 }
 
 // History implements [usage.Store].
-func (s Usage) History(ctx context.Context, owner string, limit int) ([]usage.Use, error) {
-	rows, err := s.db.read.QueryContext(ctx,
-		"SELECT "+usageColumns+" FROM usage WHERE owner = $1 ORDER BY at DESC, id DESC LIMIT $2", owner, limit)
-	return collect(rows, err, func(u *usage.Use) error {
+func (s Usage) History(ctx context.Context, owner string, from usage.Place, limit int) ([]usage.Use, usage.Place, error) {
+	before := int64(math.MaxInt64)
+	if !from.At.IsZero() {
+		before = micros(from.At)
+	}
+	rows, err := s.db.read.QueryContext(ctx, "SELECT id, "+usageColumns+` FROM usage
+		WHERE owner = $1 AND (at < $2 OR at = $2 AND id < $3) ORDER BY at DESC, id DESC LIMIT $4`, owner, before, from.ID, limit+1)
+	var ids []string
+	uses, err := collect(rows, err, func(u *usage.Use) error {
 		var at int64
-		err := rows.Scan(&at, &u.Entry, &u.Caller, &u.Owner, &u.PageSlug, &u.Bulk, &u.PDF, &u.Outcome, &u.Charged, &u.Millis)
-		u.At = instant(at)
+		var id string
+		err := rows.Scan(&id, &at, &u.Entry, &u.Caller, &u.Owner, &u.PageSlug, &u.Bulk, &u.PDF, &u.Outcome, &u.Charged, &u.Millis)
+		u.At, ids = instant(at), append(ids, id)
 		return err
 	})
+	if err != nil || len(uses) <= limit {
+		return uses, usage.Place{}, err
+	}
+	return uses[:limit], usage.Place{At: uses[limit-1].At, ID: ids[limit-1]}, nil
 }
 
 // Days implements [usage.Store].
 func (s Usage) Days(ctx context.Context, owner string, from, to time.Time) ([]usage.Day, error) {
+	ctx, cancel := atLength(ctx)
+	defer cancel()
 	rows, err := s.db.read.QueryContext(ctx, `
 		SELECT `+counted["day"]+`, COUNT(*), CAST(SUM(CASE outcome WHEN $4 THEN 1 ELSE 0 END) AS BIGINT), CAST(SUM(charged) AS BIGINT)
 		FROM usage WHERE owner = $1 AND at >= $2 AND at < $3 GROUP BY 1 ORDER BY 1`, owner, micros(from), micros(to), usage.OK)
@@ -138,6 +153,8 @@ func (s Usage) Days(ctx context.Context, owner string, from, to time.Time) ([]us
 
 // Active implements [usage.Store].
 func (s Usage) Active(ctx context.Context, from, to time.Time) ([]usage.Active, error) {
+	ctx, cancel := atLength(ctx)
+	defer cancel()
 	rows, err := s.db.read.QueryContext(ctx, `
 		SELECT caller, COUNT(*), COUNT(DISTINCT NULLIF(owner, ''))
 		FROM usage WHERE at >= $1 AND at < $2 GROUP BY caller ORDER BY caller`, micros(from), micros(to))
@@ -146,6 +163,8 @@ func (s Usage) Active(ctx context.Context, from, to time.Time) ([]usage.Active, 
 
 // Took implements [usage.Store].
 func (s Usage) Took(ctx context.Context, from, to time.Time) ([]usage.Took, error) {
+	ctx, cancel := atLength(ctx)
+	defer cancel()
 	rows, err := s.db.read.QueryContext(ctx, fmt.Sprintf(`
 		SELECT entry, (CASE WHEN millis > %d THEN %[1]d ELSE millis END) / %d * %[2]d, COUNT(*)
 		FROM usage WHERE at >= $1 AND at < $2 AND outcome = $3 GROUP BY 1, 2 ORDER BY 1, 2`, usage.TookMost, usage.TookStep),
@@ -155,12 +174,16 @@ func (s Usage) Took(ctx context.Context, from, to time.Time) ([]usage.Took, erro
 
 // Forget implements [usage.Store].
 func (s Usage) Forget(ctx context.Context, owner string) error {
+	ctx, cancel := atLength(ctx)
+	defer cancel()
 	_, err := s.db.write.ExecContext(ctx, "UPDATE usage SET owner = '' WHERE owner = $1", owner)
 	return err
 }
 
 // Prune implements [usage.Store].
 func (s Usage) Prune(ctx context.Context, before time.Time, limit int) (int, error) {
+	ctx, cancel := atLength(ctx)
+	defer cancel()
 	res, err := s.db.write.ExecContext(ctx, `
 		DELETE FROM usage WHERE id IN (SELECT id FROM usage WHERE owner = '' AND at < $1 ORDER BY at LIMIT $2)`, micros(before), limit)
 	if err != nil {

@@ -77,17 +77,17 @@ func TestUsage(t *testing.T) {
 			{"customer:1", 9, []usage.Use{want[2]}},
 			{"user:2", 9, nil},
 		} {
-			if got, err := uses.History(ctx, c.owner, c.limit); err != nil || !slices.Equal(got, c.want) {
+			if got, _, err := uses.History(ctx, c.owner, usage.Place{}, c.limit); err != nil || !slices.Equal(got, c.want) {
 				t.Errorf("history of %s is %+v, %v, want %+v", c.owner, got, err, c.want)
 			}
 		}
 		if err := uses.Forget(ctx, "user:1"); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := uses.History(ctx, "user:1", 9); err != nil || len(got) != 0 {
+		if got, _, err := uses.History(ctx, "user:1", usage.Place{}, 9); err != nil || len(got) != 0 {
 			t.Errorf("history after forgetting is %+v, %v", got, err)
 		}
-		if got, err := uses.History(ctx, "customer:1", 9); err != nil || len(got) != 1 {
+		if got, _, err := uses.History(ctx, "customer:1", usage.Place{}, 9); err != nil || len(got) != 1 {
 			t.Errorf("another's history after forgetting is %+v, %v", got, err)
 		}
 		if rows := stats(midnight.Add(-time.Hour), later); rows[0].Uses != 3 {
@@ -105,6 +105,40 @@ func TestUsage(t *testing.T) {
 		}
 		if rows := stats(midnight.Add(-time.Hour), later, "caller"); len(rows) != 1 || rows[0].Values[0] != "customer" {
 			t.Errorf("statistics after pruning are %+v", rows)
+		}
+	})
+}
+
+// A history is read in parts, each use once, also where many are of the same moment.
+func TestHistoryInParts(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		ctx, uses := t.Context(), store.NewUsage(db)
+		at := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
+		var list []usage.Use
+		for i := range 25 {
+			list = append(list, usage.Use{At: at.Add(time.Duration(i/10) * time.Second), Owner: "user:1", Outcome: usage.OK, Millis: int64(i)})
+		}
+		if err := uses.Add(ctx, append(list, usage.Use{At: at, Owner: "user:2"})); err != nil {
+			t.Fatal(err)
+		}
+		seen := map[int64]bool{}
+		var from usage.Place
+		last := at.AddDate(1, 0, 0)
+		for _, want := range []int{7, 7, 7, 4} {
+			part, next, err := uses.History(ctx, "user:1", from, 7)
+			if err != nil || len(part) != want || (next == usage.Place{}) != (want == 4) {
+				t.Fatalf("%d uses, next %v, %v", len(part), next, err)
+			}
+			for _, u := range part {
+				if seen[u.Millis] || u.At.After(last) || u.Owner != "user:1" {
+					t.Errorf("%+v came after %v", u, last)
+				}
+				seen[u.Millis], last = true, u.At
+			}
+			from = next
+		}
+		if len(seen) != 25 {
+			t.Errorf("%d of 25 uses", len(seen))
 		}
 	})
 }

@@ -25,6 +25,13 @@ type Use struct {
 	Millis   int64  // from the request's first byte to its answer
 }
 
+// Place is where a history goes on: with the uses before a moment, and those at it whose ids come before one. The zero Place is
+// before the newest.
+type Place struct {
+	At time.Time
+	ID string
+}
+
 // By is what [Service.Stats] can count by.
 var By = []string{"day", "entry", "caller", "page_slug", "bulk", "pdf", "outcome"}
 
@@ -82,7 +89,8 @@ const OK = "ok"
 type Store interface {
 	Add(ctx context.Context, uses []Use) error
 	Stats(ctx context.Context, from, to time.Time, by []string, limit int) ([]Row, error)
-	History(ctx context.Context, owner string, limit int) ([]Use, error)
+	// History returns an owner's uses from a place on, newest first, and the place of those that are left, the zero one for none.
+	History(ctx context.Context, owner string, from Place, limit int) ([]Use, Place, error)
 	// Days returns an owner's days with uses, in their order.
 	Days(ctx context.Context, owner string, from, to time.Time) ([]Day, error)
 	// Active counts by caller, in the callers' order.
@@ -127,15 +135,16 @@ func (s *Service) Stats(ctx context.Context, from, to time.Time, by []string) ([
 	return rows, nil
 }
 
-// History returns an owner's uses, newest first: at most limit, which is 1 to 10,000.
-func (s *Service) History(ctx context.Context, owner string, limit int) ([]Use, error) {
+// History returns an owner's uses from a place on, newest first: at most limit, which is 1 to 10,000. Next is where those that
+// are left begin, the zero [Place] when there are none.
+func (s *Service) History(ctx context.Context, owner string, from Place, limit int) (uses []Use, next Place, err error) {
 	if owner == "" {
-		return nil, errors.New("usage: a history needs an owner")
+		return nil, next, errors.New("usage: a history needs an owner")
 	}
 	if limit < 1 || limit > maxRows {
-		return nil, fmt.Errorf("usage: limit must be from 1 to %d, not %d", maxRows, limit)
+		return nil, next, fmt.Errorf("usage: limit must be from 1 to %d, not %d", maxRows, limit)
 	}
-	return s.store.History(ctx, owner, limit)
+	return s.store.History(ctx, owner, from, limit)
 }
 
 // Days returns the days on which an owner used something from a moment until just before another, in

@@ -44,7 +44,7 @@ func TestRecorderWritesTheRestAtTheEnd(t *testing.T) {
 		ended, end := context.WithCancel(context.Background())
 		end()
 		r.Run(ended)
-		uses, err := usage.New(s).History(context.Background(), "user:1", 100)
+		uses, _, err := usage.New(s).History(context.Background(), "user:1", usage.Place{}, 100)
 		if err != nil || len(uses) != 25 || uses[0].Outcome != "24" {
 			t.Errorf("%d uses were written, %v, want 25", len(uses), err)
 		}
@@ -229,11 +229,11 @@ func TestServiceRefuses(t *testing.T) {
 			t.Errorf("error is %v, want one with %q", err, want)
 		}
 	}
-	if _, err := s.History(ctx, "", 10); err == nil {
+	if _, _, err := s.History(ctx, "", usage.Place{}, 10); err == nil {
 		t.Error("all guests' history was given")
 	}
 	for _, limit := range []int{0, 10_001} {
-		if _, err := s.History(ctx, "user:1", limit); err == nil {
+		if _, _, err := s.History(ctx, "user:1", usage.Place{}, limit); err == nil {
 			t.Errorf("a history of %d was given", limit)
 		}
 	}

@@ -60,6 +60,17 @@ func (l *language) T(key string, pairs ...any) (string, error) {
 	return text, nil
 }
 
+// Plan is what a plan or pack of the catalogue is called, by its name there: an operator's own plans have no other.
+func (l *language) Plan(name string) string {
+	if text, known := l.texts[planKey+name]; known {
+		return text
+	}
+	return name
+}
+
+// planKey begins the keys of plans' names. The name is in the key, so that one that an operator chose is never passed over.
+const planKey = "site.js.plan."
+
 // Markup is a text that has HTML in it, and no placeholders.
 func (l *language) Markup(key string) (template.HTML, error) {
 	text, err := l.T(key)

@@ -228,7 +228,7 @@ func serveBuilt(w http.ResponseWriter, r *http.Request, name string) {
 	h := w.Header()
 	content, err := built.ReadFile("dist/" + name + ".gz")
 	if err != nil {
-		h.Del("Cache-Control")
+		h.Set("Cache-Control", "no-store")
 		http.Error(w, "there is no such file; reload the page", http.StatusNotFound)
 		return
 	}

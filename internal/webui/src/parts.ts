@@ -20,6 +20,12 @@ export const isNever = (iso: string): boolean => iso.startsWith('9999');
 export const money = (cents: number, currency: string): string =>
   new Intl.NumberFormat(page.language, { style: 'currency', currency: currency.toUpperCase() }).format(cents / 100);
 
+/** What a plan, a pack or a gift is called in the page's language; one that an operator made is called as in the catalogue. */
+export function planName(id: string, catalogue: { id: string; name: string }[]): string {
+  const name = catalogue.find((plan) => plan.id === id)?.name ?? id;
+  return page.text[`site.js.plan.${name}`] ?? name;
+}
+
 export type Cell = string | number | Node;
 
 /** Replaces a table's rows. Numbers stand at the right. */

@@ -2,15 +2,19 @@ import { showWho } from '../site';
 import { call, Refusal } from '../api';
 import { handle, told, Wrong } from '../form';
 import { logInFirst } from '../next';
-import { announce, find, number, t } from '../page';
-import { date, fill, isNever, moment, piece } from '../parts';
+import { announce, count, find, number, t } from '../page';
+import { date, fill, isNever, moment, piece, planName } from '../parts';
 
 interface Package { plan: string; credits: number; remaining: number; expires: string; expired: boolean }
 interface Use { at: string; outcome: string; charged: number }
-interface Account { userId: string; email?: string; role?: string; account: { credits: number; packages: Package[] }; uses: Use[] }
+interface Uses { uses: Use[]; older?: string }
+interface Account extends Uses { userId: string; email?: string; role?: string; account: { credits: number; packages: Package[] } }
 interface Session { id: string; agent?: string; created: string; seen: string; current: boolean }
 
 const usesAtFirst = 10;
+let known: Use[] = []; // the newest first
+let older: string | undefined; // where those begin that are not known; none are left without it
+let shown = usesAtFirst;
 
 async function load(): Promise<void> {
   const [me, { plans }] = await Promise.all([
@@ -22,23 +26,31 @@ async function load(): Promise<void> {
   find<HTMLInputElement>('#whose').value = me.email ?? '';
   find('#change').hidden = !me.email;
   find('#operator').hidden = me.role !== 'operator';
-  const name = (id: string): string => {
-    if (id === 'welcome') return t('account.js.welcome');
-    if (id === 'grant') return t('account.js.granted');
-    return plans.find((plan) => plan.id === id)?.name ?? id;
-  };
-  fill(find('#packages'), me.account.packages.map((one) => [name(one.plan), one.remaining, one.credits, end(one)]));
-  const uses = (most: number) => fill(find('#uses'), me.uses.slice(0, most).map((use) => [moment(use.at), outcome(use.outcome), use.charged]));
-  uses(usesAtFirst);
-  find('#no-uses').hidden = me.uses.length > 0;
-  find('#uses').parentElement!.hidden = me.uses.length === 0;
-  const more = find('#more');
-  more.hidden = me.uses.length <= usesAtFirst;
-  more.onclick = () => {
-    uses(me.uses.length);
-    find('#uses').parentElement!.focus();
-    more.hidden = true;
-  };
+  fill(find('#packages'), me.account.packages.map((one) => [planName(one.plan, plans), one.remaining, one.credits, end(one)]));
+  if (shown === usesAtFirst) { // else they were gone through
+    known = me.uses;
+    older = me.older;
+    showUses();
+  }
+}
+
+function showUses(): void {
+  fill(find('#uses'), known.slice(0, shown).map((use) => [moment(use.at), outcome(use.outcome), use.charged]));
+  find('#no-uses').hidden = known.length > 0;
+  find('#uses').parentElement!.hidden = known.length === 0;
+  find('#more').hidden = shown >= known.length && !older;
+}
+
+async function showOlder(): Promise<void> {
+  if (shown >= known.length) {
+    const next = await call<Uses>('GET', `/api/me/uses?after=${older}`);
+    known = known.concat(next.uses);
+    older = next.older;
+  }
+  shown = known.length;
+  showUses();
+  announce(count('account.js.usesShown', shown));
+  if (find('#more').hidden) find('#uses').parentElement!.focus();
 }
 
 function end(one: Package): string | Node {
@@ -90,6 +102,8 @@ const guard = (what: () => Promise<void>) => async (): Promise<void> => {
     else failed.textContent = told(error);
   }
 };
+
+find('#more').onclick = guard(showOlder);
 
 const leave = (path: string) => guard(async () => {
   await call('POST', path);

@@ -3,9 +3,11 @@ import { call, Refusal } from '../api';
 import { handle, told } from '../form';
 import { logInFirst } from '../next';
 import { announce, count, find, number, t } from '../page';
-import { date, daysBetween, draw, fill, isNever, moment, piece, shortDay } from '../parts';
+import { date, daysBetween, draw, fill, isNever, moment, piece, planName, shortDay } from '../parts';
 
-interface Details {
+interface Use { at: string; outcome: string; charged: number }
+interface Uses { uses: Use[]; older?: string }
+interface Details extends Uses {
   slug: string;
   appCode: string;
   url: string;
@@ -13,7 +15,6 @@ interface Details {
   packages: { plan: string; credits: number; remaining: number; expires: string; expired: boolean }[];
   tokens: { created: string; ends?: string }[];
   days: { day: string; uses: number; cleaned: number; charged: number }[];
-  uses: { at: string; outcome: string; charged: number }[];
 }
 
 let slug = '';
@@ -36,10 +37,11 @@ async function load(): Promise<void> {
   find<HTMLAnchorElement>('#console').href = `${details.url}/developers/console`;
   find('#credits').textContent = number(details.credits);
   fill(find('#packages'), details.packages.map((one) => [
-    plans.find((plan) => plan.id === one.plan)?.name ?? one.plan, one.remaining, one.credits,
+    planName(one.plan, plans), one.remaining, one.credits,
     one.expired ? piece('span', 'quiet', t('customer.js.ended')) : isNever(one.expires) ? t('customer.js.never') : date(one.expires),
   ]));
   showTokens(details);
+  showDays(details);
   showUses(details);
 }
 
@@ -49,7 +51,7 @@ function showTokens({ tokens }: Details): void {
     piece('span', 'mark', token.ends ? t('customer.js.ends', { time: moment(token.ends) }) : t('customer.js.current')))));
 }
 
-function showUses({ days, uses }: Details): void {
+function showDays({ days }: Details): void {
   const today = new Date().toISOString().slice(0, 10);
   const from = new Date(Date.now() - 29 * 86_400_000).toISOString().slice(0, 10);
   const known = new Map(days.map((day) => [day.day, day]));
@@ -60,9 +62,24 @@ function showUses({ days, uses }: Details): void {
   const all = days.reduce((sum, day) => sum + day.uses, 0);
   draw(find('#chart'), bars, count('customer.js.chart', all, { failed: number(all - days.reduce((sum, day) => sum + day.cleaned, 0)) }));
   fill(find('#days'), days.map((day) => [shortDay(day.day), day.cleaned, day.uses - day.cleaned, day.charged]));
-  fill(find('#uses'), uses.map((use) => [moment(use.at), use.outcome === 'ok' ? t('customer.js.ok') : t('customer.js.code', { code: use.outcome }), use.charged]));
-  find('#no-uses').hidden = uses.length > 0;
-  find('#uses').parentElement!.hidden = uses.length === 0;
+}
+
+let known: Use[] = []; // the newest first
+
+function showUses({ uses, older }: Uses): void {
+  known = known.concat(uses);
+  fill(find('#uses'), known.map((use) => [moment(use.at), use.outcome === 'ok' ? t('customer.js.ok') : t('customer.js.code', { code: use.outcome }), use.charged]));
+  find('#no-uses').hidden = known.length > 0;
+  find('#uses').parentElement!.hidden = known.length === 0;
+  const more = find('#more');
+  more.hidden = !older;
+  more.onclick = () => showOlder(older!).catch(fail);
+}
+
+async function showOlder(older: string): Promise<void> {
+  showUses(await call<Uses>('GET', `/api/customers/${slug}/uses?after=${older}`));
+  announce(count('customer.js.usesShown', known.length));
+  if (find('#more').hidden) find('#uses').parentElement!.focus();
 }
 
 handle(find<HTMLFormElement>('#rotate'), async (value) => {
@@ -86,7 +103,9 @@ find('#copy').addEventListener('click', async () => {
   }
 });
 
-load().catch((error) => {
+function fail(error: unknown): void {
   if (error instanceof Refusal && error.status === 401) location.replace(logInFirst('/developers/account'));
   else find('#failed').textContent = told(error);
-});
+}
+
+load().catch(fail);

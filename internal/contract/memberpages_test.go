@@ -1,0 +1,282 @@
+package contract
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"unink/internal/browsertest"
+	"unink/internal/ident"
+)
+
+// Somebody signs up, follows the mail's link, logs in, has a PDF cleaned, looks at the account, changes the password, logs out,
+// forgets the password and chooses another.
+func livesWithAnAccount(t *testing.T, s *service, p *browsertest.Page) {
+	const second, third = "staple battery horse", "a third one of these"
+	email := ident.Secret() + "@example.com"
+	p.GoTo("/sign-up")
+	p.Typed("#email", email)
+	p.Entered("#password", password)
+	p.UntilLong(fmt.Sprintf(`document.activeElement?.matches('#sent h2') && document.querySelector('#to').textContent == '%s'`, email))
+	p.GoTo("/verify?token=" + s.linkIn(t, "verify", email, "/verify"))
+	p.Is(`location.search`, "")
+	p.Pressed("#form button")
+	p.Until(`document.activeElement?.matches('#done h2')`)
+
+	p.LogIn(email, password)
+	p.FrontReady()
+	p.Until(`[...document.querySelectorAll('#who a:not([hidden])')].map((a) => a.innerText).join() == 'Account 5 credits'`)
+	p.Pick(p.File("exam.pdf", browsertest.PDF(browsertest.PDFPage{Width: 300, Height: 200, Grey: 100}, browsertest.PDFPage{Width: 200, Height: 240, Grey: 100})))
+	p.UntilLong(`states() == 'done'`)
+	p.Until(`document.querySelector('#who .credits').textContent == '3 credits'`)
+	name, clean := p.Download("#actions .download")
+	if got := sizesOf(p.ReadPDF(clean)); name != "exam.clean.pdf" || got != "300×200 200×240" {
+		t.Errorf("%s has pages of %s", name, got)
+	}
+
+	poll(t, "the uses on the account page", func() bool { // written down some time after the answers
+		p.GoTo("/account")
+		p.Until(`document.querySelector('#credits').textContent == '3'`)
+		return p.Eval(`document.querySelectorAll('#uses tbody tr').length`) == "2"
+	})
+	p.Is(`document.querySelector('#email').textContent`, email)
+	p.Is(`document.querySelector('#packages tbody').innerText.trim().split(/\s+/).join(' ')`, "Welcome 3 5 no end")
+	p.Typed("#old", "not this one")
+	p.Entered("#new", second)
+	p.Until(`document.activeElement?.id == 'old' && document.querySelector('#old-error')?.textContent == 'This is not your password.'`)
+	p.Typed("#old", password)
+	p.Entered("#new", email)
+	p.Until(`document.activeElement?.id == 'new' && document.querySelector('#new-error')?.textContent.includes('not accepted')`)
+	p.Entered("#new", second)
+	p.Until(`document.activeElement?.matches('#changed h3')`)
+
+	p.GoTo("/log-in?next=/account")
+	p.Typed("#email", email)
+	p.Entered("#password", second)
+	p.At("/account")
+	p.Shown("#log-out")
+	p.Pressed("#log-out")
+	p.At("/")
+	p.Until(`!document.querySelector('#who .guest').hidden && document.querySelector('#who .user').hidden`)
+
+	p.GoTo("/reset")
+	p.Entered("#email", email)
+	p.Until(`document.activeElement?.matches('#asked h2')`)
+	p.GoTo("/reset?token=" + s.linkIn(t, "reset", email, "/reset"))
+	p.Is(`location.search`, "")
+	p.Entered("#password", third)
+	p.Until(`document.activeElement?.matches('#changed h2')`)
+	p.LogIn(email, third)
+}
+
+// A session elsewhere is ended alone, then all of them.
+func endsSessions(t *testing.T, s *service, p *browsertest.Page) {
+	other := s.newUser(t, 0)
+	enter(p, other, "/account")
+	p.Until(`document.querySelectorAll('#sessions li').length == 2`)
+	p.Is(`[...document.querySelectorAll('#sessions b')].map((b) => b.textContent).includes('Chrome · Linux') || document.querySelector('#sessions').innerText`, "true")
+	p.Is(`document.querySelectorAll('#sessions button').length`, "1")
+	p.Pressed("#sessions button")
+	p.Until(`document.querySelectorAll('#sessions li').length == 1 && document.activeElement?.id == 'everywhere' && document.querySelector('#status').textContent == 'The log-in has ended.'`)
+	if s.loggedIn(t, other) {
+		t.Error("the session elsewhere is good still")
+	}
+	again := s.logInAgain(t, other)
+	p.Pressed("#everywhere")
+	p.At("/")
+	if s.loggedIn(t, again) {
+		t.Error("a session has survived the end of all")
+	}
+	p.Until(`!document.querySelector('#who .guest').hidden`)
+}
+
+// An account is deleted only after a second yes.
+func deletesTheAccount(t *testing.T, s *service, p *browsertest.Page) {
+	u := s.newUser(t, 1)
+	enter(p, u, "/account")
+	p.Shown("#sessions li")
+	p.Pressed("#delete")
+	p.Until(`document.querySelector('#sure').open && document.activeElement?.value == 'no'`)
+	p.Do(chromedp.KeyEvent(kb.Escape))
+	p.Until(`!document.querySelector('#sure').open && document.activeElement?.id == 'delete'`)
+	if !s.loggedIn(t, u) {
+		t.Error("the account is gone without a yes")
+	}
+	p.Pressed("#delete")
+	p.Accessible()
+	p.Pressed("#gone")
+	p.At("/")
+	if s.loggedIn(t, u) {
+		t.Error("the session is good still")
+	}
+	s.post(t, "/api/log-in", map[string]string{"email": u.email, "password": password}).is(t, http.StatusBadRequest, "VERIFICATION_FAILED")
+}
+
+// What is wrong is said beside its field, which has the focus; too many attempts are told with how long to wait.
+func fillsInWrongly(_ *testing.T, _ *service, p *browsertest.Page) {
+	p.GoTo("/sign-up")
+	p.Pressed("#form button.primary")
+	p.Until(`document.activeElement?.id == 'email' && document.querySelector('#email-error')?.textContent == 'This is needed.' && document.querySelector('#password').ariaInvalid == 'true'`)
+	p.Is(`document.querySelector('#email').getAttribute('aria-describedby')`, "email-error")
+	p.Is(`document.querySelector('#password').getAttribute('aria-describedby')`, "password-hint password-error")
+	p.Accessible()
+	p.Typed("#email", "ann")
+	p.Is(`document.querySelector('#email-error')?.textContent`, "")
+	p.Entered("#password", "short")
+	p.Until(`document.querySelector('#email-error')?.textContent.includes('name@example.com') && document.querySelector('#password-error')?.textContent == 'At least 10 characters are needed.'`)
+	p.Typed("#email", "ann@example.com")
+	p.Entered("#password", "ann@example.com")
+	p.UntilLong(`document.activeElement?.id == 'password' && document.querySelector('#password-error')?.textContent.includes('must not be your e-mail address')`)
+	p.Pressed(".reveal")
+	p.Is(`document.querySelector('#password').type + document.querySelector('.reveal').ariaPressed`, "texttrue")
+
+	p.GoTo("/log-in")
+	p.Typed("#email", "nobody@example.com")
+	p.Entered("#password", password)
+	p.Until(`document.querySelector('[role=alert]')?.textContent.includes('is wrong')`)
+	const answered = `performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('/api/log-in')).length`
+	for n := 2; !strings.Contains(p.Eval(`document.querySelector('[role=alert]').textContent`), "Too many attempts. Try again in "); n++ {
+		p.Do(chromedp.Focus(chromedp.CSS("#password")), chromedp.KeyEvent(kb.Enter))
+		p.Until(fmt.Sprintf(`%s >= %d && document.querySelector('[role=alert]')?.textContent`, answered, n))
+	}
+	p.GoTo("/log-in?lang=zh-CN")
+	p.Typed("#email", "nobody@example.com")
+	p.Entered("#password", password)
+	p.Until(`/^尝试次数过多。 请在 \d+ 秒后重试。$/.test(document.querySelector('[role=alert]')?.textContent)`)
+}
+
+// Links of mails that are old, or lack their token, say so.
+func followsOldLinks(_ *testing.T, _ *service, p *browsertest.Page) {
+	p.GoTo("/verify")
+	p.Shown("#missing")
+	p.Is(`document.querySelector('#form').hidden`, "true")
+	p.GoTo("/verify?token=used")
+	p.Pressed("#form button")
+	p.Until(`document.querySelector('[role=alert]')?.textContent.includes('used already or is too old')`)
+	p.GoTo("/reset?token=used")
+	p.Entered("#password", password)
+	p.Until(`document.querySelector('#set [role=alert]')?.textContent.includes('used already or is too old')`)
+}
+
+// Pages of members lead through the log-in and back, and to no other site.
+func isLedBack(t *testing.T, s *service, p *browsertest.Page) {
+	u := s.newUser(t, 0)
+	p.GoTo("/account")
+	p.At("/log-in?next=%2Faccount")
+	p.Typed("#email", u.email)
+	p.Entered("#password", password)
+	p.At("/account")
+	p.GoTo("/log-in?next=" + "/developers/account")
+	p.At("/developers/account")
+	for _, evil := range []string{"//evil.example/x", "https://evil.example", `/\evil.example`, "javascript:alert(1)"} {
+		p.GoTo("/log-in?next=" + strings.ReplaceAll(evil, `\`, "%5C"))
+		p.Arrives(`location.pathname != '/log-in'`)
+		if host := p.Eval(`location.host`); strings.Contains(host, "evil") {
+			t.Errorf("%s leads to %s", evil, host)
+		}
+	}
+}
+
+// The language that is chosen at a page's foot is that of all pages, and of what their scripts say.
+func choosesLanguage(_ *testing.T, _ *service, p *browsertest.Page) {
+	p.Is(`document.documentElement.lang`, "en")
+	p.Pressed("footer [hreflang=zh-CN]")
+	p.Arrives(`document.documentElement.lang == 'zh-CN' && location.search == '' && document.body.classList.contains('ready')`)
+	p.FrontReady()
+	p.Pick(p.File("a.txt", []byte("no picture")))
+	p.Until(`document.querySelector('#queue .state')?.textContent.startsWith('不支持这种文件')`)
+	p.GoTo("/pricing")
+	p.Is(`document.documentElement.lang`, "zh-CN")
+	p.Pressed("footer [hreflang=en]")
+	p.Arrives(`document.documentElement.lang == 'en' && location.pathname == '/pricing'`)
+}
+
+// Where nothing is sold online, the prices say whom to ask.
+func buysNothing(_ *testing.T, _ *service, p *browsertest.Page) {
+	p.GoTo("/pricing")
+	p.Is(`document.querySelectorAll('.offers li').length + ' ' + document.querySelectorAll('.offers button').length`, "7 0")
+	p.Is(`document.querySelector('main .card a').href`, "mailto:sales@example.com")
+	p.Is(`document.querySelector('.offers li').innerText.replaceAll('\n', ' ').replace(/ +/g, ' ')`, "50 credits $4.90 50 pages $0.098 each · good for 12 months")
+}
+
+// A guest who buys logs in first; a user goes to the payment and comes back, and has the credits once it is confirmed; a
+// developer says where the credentials go.
+func buys(t *testing.T, s *service, p *browsertest.Page) {
+	u := s.newUser(t, 0)
+	p.GoTo("/pricing")
+	p.Press("Buy: 50 credits")
+	p.At("/log-in?next=%2Fpricing")
+	p.Typed("#email", u.email)
+	p.Entered("#password", password)
+	p.At("/pricing")
+	p.Press("Buy: 50 credits")
+	form := s.payment(t)
+	if form.Get("metadata[plan]") != "web-50" || form.Get("metadata[user]") != u.id || form.Get("success_url") != s.origin()+"/account?bought=web-50" || form.Get("line_items[0][price_data][unit_amount]") != "490" {
+		t.Errorf("asked for %v", form)
+	}
+	p.Arrives(`location.pathname == '/account' && document.readyState == 'complete'`)
+	p.Shown("#thanks")
+	p.Is(`location.search`, "")
+	if a := s.tell(t, paidEvent(t, "evt_pages", u, "web-50", 490), webhookSecret); a.status/100 != 2 {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	p.Until(`document.querySelector('#credits').textContent == '50' && document.querySelector('#packages tbody td').textContent == '50 credits'`)
+
+	p.GoTo("/pricing?lang=zh-CN")
+	p.Is(`[...document.querySelectorAll('.offers h3')].map((name) => name.textContent).join()`, "50 点,200 点,1000 点,入门版,热门版,商务版,企业版")
+	p.GoTo("/account")
+	p.Until(`document.querySelector('#packages tbody td')?.textContent == '50 点'`)
+	p.GoTo("/pricing?lang=en")
+	p.Press("Buy: Starter")
+	p.Until(fmt.Sprintf(`document.querySelector('#order').open && document.querySelector('#email').value == '%s'`, u.email))
+	p.Accessible()
+	p.Entered("#slug", "-no-")
+	p.Until(`document.activeElement?.id == 'slug' && document.querySelector('#slug-error')?.textContent.startsWith('3 to 40')`)
+	p.Typed("#slug", "Ann-Labs")
+	p.Entered("#email", "dev@example.com")
+	form = s.payment(t)
+	if form.Get("metadata[plan]") != "starter" || form.Get("metadata[slug]") != "ann-labs" || form.Get("customer_email") != "dev@example.com" || form.Get("success_url") != s.origin()+"/pricing?bought=starter" {
+		t.Errorf("asked for %v", form)
+	}
+	p.Arrives(`location.pathname == '/pricing' && Boolean(document.querySelector('#thanks')?.checkVisibility())`)
+}
+
+// Somebody with more uses than are listed at first goes through the older ones to the last; a developer does so with calls.
+func looksBack(t *testing.T, s *service, p *browsertest.Page) {
+	const uses = 205
+	u, c := s.developer(t, "many-uses")
+	for range uses {
+		s.upload(t, request{header: u.bearer()}, "image", "no picture").is(t, 400, "INVALID_FILE_TYPE")
+		s.send(t, c.cleanup(media("no picture"))).code(t, 400, 1005)
+	}
+	p.LogIn(u.email, password)
+	const rows = `document.querySelectorAll('#uses tbody tr').length + ' ' + document.querySelector('#more').hidden`
+	poll(t, "the uses", func() bool { // which are written down some time after the answers
+		var export struct{ Uses []any }
+		a := s.send(t, request{method: http.MethodGet, path: "/api/me/export", header: u.bearer()})
+		if err := json.Unmarshal(a.body, &export); err != nil {
+			t.Fatalf("%v: %.300s", err, a.body)
+		}
+		return len(export.Uses) == uses
+	})
+	p.GoTo("/account")
+	for _, want := range []string{"10 false", "100 false", "200 false", "205 true"} {
+		p.Until(rows + ` == '` + want + `'`)
+		if strings.HasSuffix(want, "false") {
+			p.Pressed("#more")
+		}
+	}
+	p.Until(`document.querySelector('#status').textContent == '205 are shown.' && document.activeElement == document.querySelector('#uses').parentElement`)
+	p.GoTo("/developers/account")
+	for _, want := range []string{"100 false", "200 false", "205 true"} {
+		p.Until(rows + ` == '` + want + `'`)
+		if strings.HasSuffix(want, "false") {
+			p.Pressed("#more")
+		}
+	}
+}

@@ -1,0 +1,166 @@
+package contract
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/png"
+	"math"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"unink/internal/browsertest"
+)
+
+// scribbled is a printed page with a wave in blue ink across its middle.
+func scribbled(width, height int) *image.NRGBA {
+	m := image.NewNRGBA(image.Rect(0, 0, width, height))
+	draw.Draw(m, m.Rect, image.NewUniform(color.NRGBA{244, 242, 238, 255}), image.Point{}, draw.Src)
+	for y := 20; y < height-20; y += 24 {
+		for x := 16; x < width-16 && (y < height/2-60 || y > height/2+40); x += 11 {
+			draw.Draw(m, image.Rect(x, y, x+6, y+9), image.NewUniform(color.Gray{24}), image.Point{}, draw.Src)
+		}
+	}
+	for x := float64(60); x < float64(width)-60; x += 0.25 {
+		y := float64(height)/2 + 24*math.Sin(x/18)
+		draw.Draw(m, image.Rect(int(x)-2, int(y)-2, int(x)+2, int(y)+2), image.NewUniform(color.NRGBA{30, 60, 190, 255}), image.Point{}, draw.Src)
+	}
+	return m
+}
+
+// What is painted on a page that the engine has cleaned comes out in the download: the original's pixels where it was brought
+// back, paper where it was erased, and everywhere else the result as it was.
+func touchesUp(t *testing.T, _ *service, p *browsertest.Page) {
+	const width, height = 480, 320
+	original := scribbled(width, height)
+	p.Toggle("[name=preserveColor][value=true]") // which leaves each pixel in its place
+	p.Pick(p.File("a.png", encoded(original)))
+	p.UntilLong(`states() == 'done'`)
+	u := &toucher{t: t, p: p}
+	result := u.saved()
+	if before, after := bluePixels(original), bluePixels(result); before < 2000 || after > before/20 {
+		t.Fatalf("of %d blue pixels %d are left", before, after)
+	}
+
+	// A dab in the middle, from the keyboard, brings the wave back.
+	u.open()
+	u.key(" ")
+	radius := u.radius()
+	middle := image.Pt(width/2, height/2)
+	restored := u.saved()
+	u.held("brought back", restored, result, func(x, y int) (inside, sure bool) {
+		far := math.Hypot(float64(x-middle.X), float64(y-middle.Y))
+		return far < radius+2, far < radius-2
+	}, func(x, y int) color.NRGBA { return original.NRGBAAt(x, y) })
+	if n := bluePixels(restored); n < 50 {
+		t.Errorf("%d blue pixels came back", n)
+	}
+
+	// Undone, the download is the result; done again by the buttons, it is what it was.
+	u.open()
+	u.key("z", chromedp.ModifierCtrl)
+	p.Is(`document.querySelector('#undo').disabled && !document.querySelector('#redo').disabled`, "true")
+	p.Pressed("#redo")
+	p.Is(`!document.querySelector('#undo').disabled && document.querySelector('#redo').disabled`, "true")
+	p.Pressed("#undo")
+	p.Pressed("#touch-done")
+	if again := u.saved(); !bytes.Equal(again.Pix, result.Pix) {
+		t.Error("undone, the download differs from the result")
+	}
+
+	// The mouse erases a row of print, and nothing else.
+	u.open()
+	u.key("e")
+	p.Is(`document.querySelector('#brush-erase').getAttribute('aria-pressed')`, "true")
+	const row, from, to = 48, 100, 300 // print is from 44 to 53
+	p.Eval(fmt.Sprintf(`(() => { const touch = document.querySelector('#touch'), r = touch.getBoundingClientRect(), at = (type, x, y) => touch.dispatchEvent(new PointerEvent(type, { pointerId: 1, button: 0, clientX: r.x + x * r.width / %d, clientY: r.y + y * r.height / %d, bubbles: true }));
+		touch.setPointerCapture = () => {};
+		at('pointerdown', %d, %[5]d); at('pointermove', %[4]d, %[5]d); at('pointerup', %[4]d, %[5]d); })()`, width, height, from, to, row))
+	erased := u.saved()
+	dark := 0
+	u.held("erased", erased, result, func(x, y int) (inside, sure bool) {
+		far := math.Hypot(float64(x-min(max(x, from), to)), float64(y-row))
+		if far < radius-2 && result.NRGBAAt(x, y).R < 100 {
+			dark++
+		}
+		return far < radius+2, far < radius-2
+	}, func(int, int) color.NRGBA { return original.NRGBAAt(0, 0) })
+	if dark < 500 {
+		t.Errorf("%d dark pixels were under the brush", dark)
+	}
+	p.GoTo("/")
+	p.FrontReady()
+	p.Until(`states() == 'done' && document.querySelector('.after').naturalWidth == 480`)
+	if again := u.saved(); !bytes.Equal(again.Pix, erased.Pix) {
+		t.Error("after a reload the strokes are others")
+	}
+}
+
+// toucher paints on the page that is shown.
+type toucher struct {
+	t *testing.T
+	p *browsertest.Page
+}
+
+func (u *toucher) open() {
+	u.t.Helper()
+	u.p.Pressed("#touch-up")
+	u.p.Until(`!document.querySelector('#touch').hidden && document.activeElement.id == 'touch'`)
+}
+
+func (u *toucher) key(keys string, modifiers ...chromedp.Modifier) {
+	u.t.Helper()
+	u.p.Do(chromedp.Focus(chromedp.CSS("#touch")))
+	for _, k := range keys {
+		u.p.Do(chromedp.KeyEvent(string(k), chromedp.KeyModifiers(modifiers...)))
+	}
+}
+
+// radius is half the brush's width, in pixels of the picture.
+func (u *toucher) radius() (r float64) {
+	u.t.Helper()
+	const width = `(({ width }) => document.querySelector('#brush-size').value * document.querySelector('#touch').width / width / 2)(document.querySelector('#touch').getBoundingClientRect())`
+	if _, err := fmt.Sscan(u.p.Eval(width), &r); err != nil || r < 4 {
+		u.t.Fatal(r, err)
+	}
+	return r
+}
+
+func (u *toucher) saved() *image.NRGBA {
+	u.t.Helper()
+	name, data := u.p.Download("#actions .download")
+	m, err := png.Decode(bytes.NewReader(data))
+	if err != nil || name != "a.clean.png" {
+		u.t.Fatal(name, err)
+	}
+	got := image.NewNRGBA(m.Bounds())
+	draw.Draw(got, got.Rect, m, image.Point{}, draw.Src)
+	return got
+}
+
+// held holds a download against the result without strokes: where the brush was surely, it has the brush's pixels, and
+// where it surely was not, the result's, exactly.
+func (u *toucher) held(what string, got, result *image.NRGBA, under func(x, y int) (inside, sure bool), brush func(x, y int) color.NRGBA) {
+	u.t.Helper()
+	for y := range result.Rect.Dy() {
+		for x := range result.Rect.Dx() {
+			inside, sure := under(x, y)
+			c := got.NRGBAAt(x, y)
+			switch {
+			case !inside && c != result.NRGBAAt(x, y):
+				u.t.Fatalf("%s: outside, %v at %d,%d was %v", what, c, x, y, result.NRGBAAt(x, y))
+			case sure && !alike(c, brush(x, y)):
+				u.t.Fatalf("%s: %v at %d,%d, want %v", what, c, x, y, brush(x, y))
+			}
+		}
+	}
+}
+
+// alike allows for one step of rounding: what was removed is kept as a layer with eight bits of opacity.
+func alike(a, b color.NRGBA) bool {
+	near := func(a, b uint8) bool { return a-b <= 1 || b-a <= 1 }
+	return near(a.R, b.R) && near(a.G, b.G) && near(a.B, b.B)
+}

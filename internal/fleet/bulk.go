@@ -1,0 +1,121 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"unink"
+	"unink/internal/gate"
+)
+
+// subject is where a page is offered.
+func (p *page) subject() string {
+	if p.bulk {
+		return bulk
+	}
+	return offers
+}
+
+// CleanBulk is [Client.Clean] for a page that may wait for any time: a slot takes it when no page of a
+// Clean waits for one. Its error is [gate.ErrNoWorker] also when the NATS server was away meanwhile.
+func (c *Client) CleanBulk(ctx context.Context, image []byte, o unink.Options) (*unink.Result, error) {
+	cuts := c.nc.Stats().Reconnects
+	res, err := c.clean(ctx, &page{image: image, bulk: true}, o)
+	if errors.Is(err, gate.ErrWorker) && (!c.nc.IsConnected() || c.nc.Stats().Reconnects != cuts) {
+		return nil, fmt.Errorf("%w: the NATS server was away", gate.ErrNoWorker)
+	}
+	return res, err
+}
+
+// JetStream is the fleet's server as one that stores messages, over the client's connection.
+func (c *Client) JetStream() (jetstream.JetStream, error) { return jetstream.New(c.nc) }
+
+// pressed reports whether a page other than bulk waited for a slot a moment ago.
+func (w *Worker) pressed() bool {
+	return time.Since(time.Unix(0, w.heardWaiting.Load())) < 2*w.pace.look
+}
+
+// take waits for an offer with a free slot. While pages other than bulk wait, bulk ones are not asked for
+// until those had the time to come. The error is also that of a context that ended.
+func (w *Worker) take(taking context.Context) (*nats.Msg, error) {
+	in := make(chan *nats.Msg, 2)
+	first, err := w.ask(offers, in)
+	if err != nil {
+		return nil, err
+	}
+	defer first.leave()
+	w.tell()
+	if w.pressed() {
+		turn := time.NewTimer(w.pace.look)
+		defer turn.Stop()
+		select {
+		case m := <-in:
+			return m, nil
+		case <-turn.C:
+		case <-taking.Done():
+			return nil, taking.Err()
+		}
+	}
+	second, err := w.ask(bulk, in)
+	if err != nil {
+		return nil, err
+	}
+	defer second.leave()
+	w.tell()
+	select {
+	case m := <-in:
+		return w.choose(m, in, first, second), nil
+	case <-taking.Done():
+		return nil, taking.Err()
+	}
+}
+
+// choose ends the other subscription after a first message. Where both had one in the same moment, bulk
+// is told to try again.
+func (w *Worker) choose(m *nats.Msg, in chan *nats.Msg, asked ...asking) *nats.Msg {
+	for _, a := range asked {
+		if a.Subject != m.Subject {
+			_ = a.Drain() // what is on its way still comes
+		}
+	}
+	_ = w.nc.FlushTimeout(w.pace.beat) // if that is not enough, the other offer is made again
+	select {
+	case other := <-in:
+		if m.Subject == bulk {
+			m, other = other, m
+		}
+		w.refuse(other)
+	default:
+	}
+	return m
+}
+
+// refuse tells that there is no slot any more.
+func (w *Worker) refuse(m *nats.Msg) {
+	l, err := newLink(w.nc)
+	if err != nil {
+		return // the offer is made again
+	}
+	defer l.close()
+	l.peer = m.Reply
+	_ = l.sayJSON(busy, note{Worker: w.id})
+}
+
+// asking is a subscription for one offer.
+type asking struct{ *nats.Subscription }
+
+func (a asking) leave() { _ = a.Unsubscribe() } // it may have ended with its message
+
+// ask subscribes in the group of free slots.
+func (w *Worker) ask(subject string, in chan *nats.Msg) (asking, error) {
+	s, err := w.nc.ChanQueueSubscribe(subject, group, in)
+	if err != nil {
+		return asking{}, err
+	}
+	return asking{s}, s.AutoUnsubscribe(1)
+}

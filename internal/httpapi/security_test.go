@@ -1,0 +1,80 @@
+package httpapi
+
+import (
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// A session's cookie is bound to its host and to TLS, and is not for scripts nor for other sites' requests.
+func TestSessionCookie(t *testing.T) {
+	c := DefaultConfig()
+	c.PublicURL = "https://example.com"
+	for name, cookie := range map[string]*http.Cookie{"session": sessionCookie(c, "secret"), "end": sessionCookie(c, "")} {
+		if cookie.Name != "__Host-unink" || !cookie.Secure || !cookie.HttpOnly || cookie.SameSite != http.SameSiteLaxMode || cookie.Path != "/" || cookie.Domain != "" {
+			t.Errorf("%s: %+v", name, cookie)
+		}
+		if err := cookie.Valid(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// One of another name, as before the service had TLS, or set by a neighbour of the host, opens nothing.
+	r := httptest.NewRequest(http.MethodGet, "/", nil)
+	r.AddCookie(&http.Cookie{Name: "unink", Value: "neighbour"})
+	if token := sessionToken(r, c); token != "" {
+		t.Errorf("%q is taken for a session", token)
+	}
+}
+
+// Where the pages have TLS every answer says that there is nothing else, and without TLS none does.
+func TestTransportSecurity(t *testing.T) {
+	for public, want := range map[string]string{"https://example.com": "max-age=31536000", "http://localhost:8080": ""} {
+		s := start(t, &fakeCleaner{}, func(c *Config) { c.PublicURL = public })
+		for _, path := range []string{"/", "/healthz", "/nothing", "/cleanup", "/assets/nothing"} {
+			a, err := s.try(request(t, http.MethodGet, s.url+path, nil))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := a.header.Get("Strict-Transport-Security"); got != want {
+				t.Errorf("%s%s: %q, want %q", public, path, got, want)
+			}
+		}
+	}
+}
+
+// Without TLS readers are sent on, to hosts of the service alone; what is sent along is refused, and challenges
+// come first.
+func TestWithoutTLS(t *testing.T) {
+	cfg := DefaultConfig()
+	cfg.DeveloperToken, cfg.PublicURL = testToken, "https://example.com:8443"
+	s, err := New(&fakeCleaner{}, cfg, nil, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		method, host, path string
+		status             int
+		location           string
+	}{
+		{http.MethodGet, "example.com", "/a%2Fb?c=%20d", 301, "https://example.com:8443/a%2Fb?c=%20d"},
+		{http.MethodHead, "EXAMPLE.com.:80", "/", 301, "https://example.com:8443/"},
+		{http.MethodPost, "example.com", "/cleanup", 403, ""},
+		{http.MethodPut, "example.com", "/", 403, ""},
+		{http.MethodGet, "evil.example", "/", 404, ""},
+		{http.MethodGet, "acme.localhost", "/", 404, ""}, // an open service has no customers
+		{http.MethodGet, "", "/", 404, ""},
+	} {
+		r := httptest.NewRequest(c.method, "http://placeholder"+c.path, strings.NewReader("x"))
+		r.Host = c.host
+		w := httptest.NewRecorder()
+		s.toTLS(w, r)
+		answer := w.Result()
+		body, _ := io.ReadAll(answer.Body)
+		if answer.StatusCode != c.status || answer.Header.Get("Location") != c.location {
+			t.Errorf("%s %s%s: %d %q %s", c.method, c.host, c.path, answer.StatusCode, answer.Header.Get("Location"), body)
+		}
+	}
+}

@@ -1,0 +1,255 @@
+package resilience
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Build builds the program into a folder, with flags of go build, and returns its path.
+func Build(root, folder string, flags ...string) (string, error) {
+	program := filepath.Join(folder, "unink")
+	build := exec.Command("go", append(append([]string{"build"}, flags...), "-o", program, "./cmd/unink")...)
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return program, nil
+}
+
+// Config says what to start.
+type Config struct {
+	Program  string   // the built program
+	Folder   string   // for everything that is kept; it must be there, and readable for others
+	Services int      // unink serve --fleet
+	Workers  int      // unink worker, with one slot and one thread each
+	Flags    []string // of the services
+	Env      []string // of services and workers, besides this process's
+}
+
+// System is the whole service on this machine.
+type System struct {
+	Database, Redis, NATS *Link
+	Services              []*Service
+	Workers               []*Process
+	Client                *http.Client
+
+	config  Config
+	storage []string // flags of the operator's commands, past the proxy
+}
+
+// Service is one process that answers HTTP.
+type Service struct {
+	*Process
+	port    int
+	metrics string // address
+}
+
+// Start starts everything, and returns when pages are cleaned. What was started ends with [System.Close],
+// which has to follow an error too.
+func Start(ctx context.Context, c Config) (*System, error) {
+	s := &System{config: c, Client: &http.Client{
+		Transport: &http.Transport{MaxIdleConnsPerHost: 256, DisableCompression: true}, Timeout: patience,
+	}}
+	if err := s.startServers(ctx); err != nil {
+		return s, err
+	}
+	secret := filepath.Join(c.Folder, "secret")
+	s.storage = []string{"--data", c.Folder, "--secret", secret, "--database", databaseURL(s.Database.server.(*postgres).address())}
+	fleet := "nats://" + s.NATS.Address()
+	var mu sync.Mutex
+	var starting errgroup.Group
+	for range c.Workers {
+		starting.Go(func() error {
+			w, err := launch("worker", s.command("worker", "--fleet", fleet, "--workers", "1", "--threads", "1"))
+			if err != nil {
+				return err
+			}
+			mu.Lock()
+			s.Workers = append(s.Workers, w)
+			mu.Unlock()
+			_, err = w.says(ctx, "working")
+			return err
+		})
+	}
+	for range c.Services { // one after the other: the first makes the tables
+		service, err := s.serve(ctx, "--data", c.Folder, "--secret", secret, "--database", databaseURL(s.Database.Address()),
+			"--redis", "redis://"+s.Redis.Address(), "--fleet", fleet)
+		if service != nil {
+			s.Services = append(s.Services, service)
+		}
+		if err != nil {
+			return s, errors.Join(err, starting.Wait())
+		}
+	}
+	if err := starting.Wait(); err != nil {
+		return s, err
+	}
+	return s, until(ctx, s.ready)
+}
+
+func (s *System) startServers(ctx context.Context) error {
+	cluster, err := newPostgres(filepath.Join(s.config.Folder, "postgres"))
+	if err != nil {
+		return err
+	}
+	if s.Database, err = linkTo(ctx, cluster, "PostgreSQL", cluster.address()); err != nil {
+		return err
+	}
+	port, err := freePort()
+	if err != nil {
+		return err
+	}
+	cache := &redis{port: port}
+	if s.Redis, err = linkTo(ctx, cache, "Redis", cache.address()); err != nil {
+		return err
+	}
+	if port, err = freePort(); err != nil {
+		return err
+	}
+	messages := &natsServer{port: port}
+	s.NATS, err = linkTo(ctx, messages, "NATS", messages.address())
+	return err
+}
+
+// command is the program with the environment that it should have.
+func (s *System) command(arguments ...string) *exec.Cmd {
+	c := exec.Command(s.config.Program, arguments...)
+	for _, setting := range os.Environ() {
+		if !strings.HasPrefix(setting, "UNINK_") {
+			c.Env = append(c.Env, setting)
+		}
+	}
+	c.Env = append(c.Env, s.config.Env...)
+	return c
+}
+
+// serve starts a service, and returns it when it serves.
+func (s *System) serve(ctx context.Context, storage ...string) (*Service, error) {
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	arguments := []string{
+		"serve", "--listen", "127.0.0.1:" + strconv.Itoa(port), "--metrics-listen", "127.0.0.1:0", "--domain", "localhost",
+		"--public-url", "http://localhost:" + strconv.Itoa(port), "--trusted-proxy", "127.0.0.0/8",
+	}
+	p, err := launch("service", s.command(append(append(arguments, storage...), s.config.Flags...)...))
+	if err != nil {
+		return nil, err
+	}
+	said, err := p.says(ctx, "serving")
+	address, _ := said["metrics"].(string)
+	return &Service{p, port, address}, err
+}
+
+// ready asks every service whether it is.
+func (s *System) ready() error {
+	for _, service := range s.Services {
+		if status, text, err := s.get(service, "/readyz"); err != nil || status != http.StatusOK {
+			return fmt.Errorf("a service is not ready: %d %s %w", status, text, err)
+		}
+	}
+	return nil
+}
+
+// Ready waits until every service is, and returns how long that took.
+func (s *System) Ready(ctx context.Context) (time.Duration, error) {
+	began := time.Now()
+	err := until(ctx, s.ready)
+	return time.Since(began), err
+}
+
+func (s *System) get(service *Service, path string) (status int, text string, err error) {
+	return s.fetch(fmt.Sprintf("http://127.0.0.1:%d%s", service.port, path))
+}
+
+func (s *System) fetch(url string) (status int, text string, err error) {
+	res, err := s.Client.Get(url)
+	if err != nil {
+		return 0, "", err
+	}
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(res.Body)
+	return res.StatusCode, strings.TrimSpace(string(body)), err
+}
+
+// Metric is a value without labels that a service tells.
+func (s *System) Metric(service *Service, name string) (float64, error) {
+	_, text, err := s.fetch("http://" + service.metrics + "/metrics")
+	if err != nil {
+		return 0, err
+	}
+	for lines := bufio.NewScanner(strings.NewReader(text)); lines.Scan(); {
+		if value, is := strings.CutPrefix(lines.Text(), name+" "); is {
+			return strconv.ParseFloat(value, 64)
+		}
+	}
+	return 0, fmt.Errorf("there is no metric %s", name)
+}
+
+// Admin runs an operator's command and reads its JSON into v, unless that is nil.
+func (s *System) Admin(v any, input string, arguments ...string) error {
+	c := s.command(append(append([]string{"admin"}, arguments...), append(s.storage, "--json")...)...)
+	c.Stdin = strings.NewReader(input)
+	var stderr bytes.Buffer
+	c.Stderr = &stderr
+	out, err := c.Output()
+	if err != nil {
+		return fmt.Errorf("admin %q: %w\n%s%s", arguments, err, out, stderr.Bytes())
+	}
+	if v == nil {
+		return nil
+	}
+	return json.Unmarshal(out, v)
+}
+
+// Close ends everything. Its error is that a service or worker did not end well.
+func (s *System) Close() error {
+	var ending errgroup.Group
+	for _, p := range s.Processes() {
+		ending.Go(func() error {
+			select {
+			case <-p.done:
+				return fmt.Errorf("%s ended by itself: %w\n%s", p.Name, p.err, p.Log())
+			default:
+			}
+			if err := p.Signal(syscall.SIGTERM); err != nil {
+				return fmt.Errorf("%s ended with %w\n%s", p.Name, err, p.Log())
+			}
+			return nil
+		})
+	}
+	errs := []error{ending.Wait()}
+	for _, l := range []*Link{s.Database, s.Redis, s.NATS} {
+		if l != nil {
+			errs = append(errs, l.Stop())
+		}
+	}
+	s.Client.CloseIdleConnections()
+	return errors.Join(errs...)
+}
+
+// Processes are the services and the workers.
+func (s *System) Processes() []*Process {
+	var all []*Process
+	for _, service := range s.Services {
+		all = append(all, service.Process)
+	}
+	return append(all, s.Workers...)
+}
