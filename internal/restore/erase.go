@@ -10,7 +10,7 @@ import (
 // erase paints the paper, and the print where there is some, over the strokes, and continues the
 // printed lines through them. It returns a picture of its own; pixels that are not strokes are
 // the page's.
-func (c *canvas) erase(rules []rule) *image.RGBA {
+func (c *canvas) erase(rules []rule, boxes []*mark) *image.RGBA {
 	dst := image.NewRGBA(c.src.Rect)
 	copy(dst.Pix, c.src.Pix)
 	c.markNearInk()
@@ -43,6 +43,9 @@ func (c *canvas) erase(rules []rule) *image.RGBA {
 	})
 	for _, r := range rules {
 		c.continueRule(dst, r)
+	}
+	for _, m := range boxes {
+		c.drawBox(dst, m, paper, cell)
 	}
 	return dst
 }

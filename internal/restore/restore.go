@@ -113,7 +113,11 @@ func (e *Engine) Clean(ctx context.Context, src *image.RGBA, o Options) (*Page, 
 	if ink.blank() {
 		return nil, ErrNoContent
 	}
+	boxes := s.clearBoxes(ink)
 	rules := s.vote(ink, e.Threads)
+	for _, m := range boxes {
+		m.insist(s)
+	}
 	if o.Remove != 0 {
 		s.keepOthers(o.Remove, ink)
 	}
@@ -122,7 +126,7 @@ func (e *Engine) Clean(ctx context.Context, src *image.RGBA, o Options) (*Page, 
 	if e.Show != nil {
 		e.show(ctx, "segment", c.segmented())
 	}
-	p.Image = c.erase(rules)
+	p.Image = c.erase(rules, boxes)
 	p.Removed = c.removed()
 	if o.Layers {
 		p.Handwriting, p.Mask = c.layers(p.Image)
