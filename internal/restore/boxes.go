@@ -276,7 +276,7 @@ func (m *mark) weigh(s *scores, ink *inkPlane, labels []int32) bool {
 
 // repeats says that the same mark stands in another box, as only a press can make it. All boxes that are filled look alike.
 func (m *mark) repeats(marks []*mark) bool {
-	const filled, same = 0.6, 0.25
+	const filled, same = 0.85, 0.25
 	if m.full > filled {
 		return false
 	}
