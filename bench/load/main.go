@@ -39,7 +39,7 @@ func main() {
 	flag.StringVar(&c.page, "page", "", "the page to clean")
 	flag.IntVar(&c.services, "services", 2, "services")
 	flag.IntVar(&c.workers, "workers", 2, "workers")
-	flag.IntVar(&c.queue, "queue", 0, "pages that wait in each service, besides as many as there are workers")
+	flag.IntVar(&c.queue, "queue", 1, "pages that may wait for each slot")
 	flag.IntVar(&c.times, "times", 5, "how many times the capacity comes")
 	flag.DurationVar(&c.calm, "calm", 20*time.Second, "how long each measurement before the overload lasts")
 	flag.DurationVar(&c.overload, "for", 5*time.Minute, "how long the overload lasts")
@@ -96,7 +96,7 @@ type bench struct {
 }
 
 func (b *bench) measure() error {
-	fmt.Printf("%d KiB a page, %d CPUs, load %s; %d services with a queue of %d, %d workers\n\n",
+	fmt.Printf("%d KiB a page, %d CPUs, load %s; %d services with a queue of %d for each slot, %d workers\n\n",
 		(len(b.page)+1023)>>10, runtime.NumCPU(), load(), b.services, b.queue, b.workers)
 	fmt.Printf("%-22s%10s%10s%10s%10s\n", "", "pages/s", "p50 ms", "p99 ms", "max ms")
 	b.closed(b.workers, b.calm/4) // warms up

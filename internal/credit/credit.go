@@ -152,6 +152,7 @@ type Outstanding struct {
 type Store interface {
 	Grant(ctx context.Context, g Grant, now time.Time) (Package, bool, error)
 	Reserve(ctx context.Context, r Reservation, now time.Time) (Hold, error)
+	Check(ctx context.Context, r Reservation, now time.Time) error
 	Settle(ctx context.Context, hold string, now time.Time) error
 	Release(ctx context.Context, hold string, now time.Time) error
 	// Overdue returns at most limit open holds whose lease has ended.
@@ -244,6 +245,14 @@ func (s *Service) Reserve(ctx context.Context, r Reservation) (Hold, error) {
 		return Hold{}, err
 	}
 	return s.store.Reserve(ctx, r, s.now())
+}
+
+// Check returns the error that [Service.Reserve] would return now, and changes nothing.
+func (s *Service) Check(ctx context.Context, r Reservation) error {
+	if err := r.validate(); err != nil {
+		return err
+	}
+	return s.store.Check(ctx, r, s.now())
 }
 
 func (r Reservation) validate() error {

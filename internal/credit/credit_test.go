@@ -121,6 +121,28 @@ func (b *bench) wantErr(err, want error) {
 	}
 }
 
+// foretold is Reserve after a Check, which has to say the same without changing anything.
+func (b *bench) foretold(r credit.Reservation) (credit.Hold, error) {
+	b.t.Helper()
+	written := func() string {
+		entries, err := b.Entries(ctx, credit.Filter{Limit: 10_000})
+		b.must(err)
+		open, err := b.Outstanding(ctx)
+		b.must(err)
+		return fmt.Sprint(len(entries), open)
+	}
+	before := written()
+	said := b.Check(ctx, r)
+	if after := written(); after != before {
+		b.t.Errorf("a check changed %s to %s", before, after)
+	}
+	h, err := b.Reserve(ctx, r)
+	if fmt.Sprint(said) != fmt.Sprint(err) {
+		b.t.Errorf("%v was foretold, and it was %v", said, err)
+	}
+	return h, err
+}
+
 func TestGrantOnce(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
 		first := b.grant("user:1", "stripe:cs_1", 10, time.Hour)
@@ -358,7 +380,7 @@ func TestAllowances(t *testing.T) {
 		}{
 			{"1", 1, ""}, {"1", 0, ""}, {"1", 0, "device:1"}, {"2", 1, ""}, {"3", 0, "address:a"},
 		} {
-			h, err := b.Reserve(ctx, guest(want.device))
+			h, err := b.foretold(guest(want.device))
 			if want.short != "" {
 				b.wantInsufficient(want.short, err)
 				continue
@@ -516,7 +538,7 @@ func TestIdempotency(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
 		b.grant("customer:1", "a", 10, 100*time.Hour)
 		reserve := func(owner, body string) (credit.Hold, error) {
-			return b.Reserve(ctx, credit.Reservation{
+			return b.foretold(credit.Reservation{
 				Owners: []string{"customer:1"}, Lease: time.Minute,
 				Idempotency: &credit.Key{Owner: owner, Key: "k", BodyHash: body},
 			})
@@ -604,7 +626,7 @@ func TestIdempotencyConcurrently(t *testing.T) {
 func TestKeyOfRefusedReservationIsFree(t *testing.T) {
 	each(t, func(_ *testing.T, b *bench) {
 		reserve := func(body string) error {
-			_, err := b.Reserve(ctx, credit.Reservation{
+			_, err := b.foretold(credit.Reservation{
 				Owners: []string{"customer:1"}, Lease: time.Minute,
 				Idempotency: &credit.Key{Owner: "customer:1", Key: "k", BodyHash: body},
 			})

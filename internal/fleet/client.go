@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -22,7 +23,9 @@ type Client struct {
 	nc      *nats.Conn
 	pace    pace
 	log     *slog.Logger
+	id      string
 	workers *roster
+	pages   atomic.Int64 // inside, but for bulk
 	free    turnstile
 	counts  *counts
 	stop    context.CancelFunc
@@ -35,17 +38,19 @@ func Open(c Config, log *slog.Logger) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	cl := &Client{nc: nc, pace: c.timing(), log: log}
-	cl.workers = newRoster(cl.pace.silence, log)
+	cl := &Client{nc: nc, pace: c.timing(), log: log, id: rand.Text()[:10]}
+	cl.workers = newRoster(cl.id, cl.pace.silence, log)
 	cl.counts = newCounts(cl)
-	statuses := make(chan *nats.Msg, 1024) // what overflows is said again
-	if _, err := nc.ChanSubscribe(presence, statuses); err != nil {
-		nc.Close()
-		return nil, fmt.Errorf("the fleet's NATS server cannot be used: %w", err)
+	heard := make(chan *nats.Msg, 1024) // what overflows is said again
+	for _, subject := range []string{presence, demand} {
+		if _, err := nc.ChanSubscribe(subject, heard); err != nil {
+			nc.Close()
+			return nil, fmt.Errorf("the fleet's NATS server cannot be used: %w", err)
+		}
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	cl.stop = stop
-	cl.running.Go(func() { cl.watch(ctx, statuses) })
+	cl.running.Go(func() { cl.watch(ctx, heard) })
 	return cl, nil
 }
 
@@ -58,7 +63,7 @@ func (c *Client) Close() error {
 }
 
 // watch keeps the roster, and asks for it whenever the server was away.
-func (c *Client) watch(ctx context.Context, statuses chan *nats.Msg) {
+func (c *Client) watch(ctx context.Context, heard chan *nats.Msg) {
 	tick := time.NewTicker(c.pace.beat)
 	defer tick.Stop()
 	asked := ^uint64(0)
@@ -67,23 +72,39 @@ func (c *Client) watch(ctx context.Context, statuses chan *nats.Msg) {
 			asked = seen
 		}
 		select {
-		case m := <-statuses:
-			var s status
-			if json.Unmarshal(m.Data, &s) != nil || s.Worker == "" || s.Slots < 0 {
-				continue
-			}
-			c.workers.note(s, time.Now())
-			c.free.wake(s.Free)
+		case m := <-heard:
+			c.hear(m, time.Now())
 		case now := <-tick.C:
 			c.workers.expire(now)
+			if c.pages.Load() > 0 {
+				c.claim()
+			}
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// OnCapacity has report called with the number of pages that the fleet can clean at once, now and
-// whenever that changes. Report must not block.
+// hear notes what workers and other services say.
+func (c *Client) hear(m *nats.Msg, now time.Time) {
+	if m.Subject == demand {
+		c.workers.rival(clipped(string(m.Data)), now)
+		return
+	}
+	var s status
+	if json.Unmarshal(m.Data, &s) != nil || s.Worker == "" || s.Slots < 0 {
+		return
+	}
+	c.workers.note(s, now)
+	c.free.wake(s.Free)
+}
+
+// claim tells other services that this one has pages. Unheard, it is said again.
+func (c *Client) claim() { _ = c.nc.Publish(demand, []byte(c.id)) }
+
+// OnCapacity has report called with the number of pages that this service can have cleaned at once, now
+// and whenever that changes: the fleet's slots, shared out among the services that have pages. Report must
+// not block.
 func (c *Client) OnCapacity(report func(pages int)) { c.workers.onCapacity(report) }
 
 // Probe says whether there is a worker: [gate.ErrNoWorker] if not.
@@ -109,6 +130,10 @@ type page struct {
 func (c *Client) Clean(ctx context.Context, image []byte, o unink.Options) (*unink.Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, longestPage)
 	defer cancel()
+	if c.pages.Add(1) == 1 {
+		c.claim() // at once: another one may have taken all slots
+	}
+	defer c.pages.Add(-1)
 	return c.clean(ctx, &page{image: image}, o)
 }
 

@@ -3,17 +3,20 @@ package fleet
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"time"
 )
 
-// roster knows the workers by what they say of themselves.
+// roster knows the workers, and the services to share them with, by what they say of themselves.
 type roster struct {
 	mu      sync.Mutex
+	self    string        // names the service whose roster it is
 	silence time.Duration // after which one is forgotten
 	log     *slog.Logger
 	known   map[string]member
+	rivals  map[string]time.Time // other services, and when they last said that they have pages
 	report  func(pages int)
 }
 
@@ -22,25 +25,28 @@ type member struct {
 	heard time.Time
 }
 
-// mostWorkers bounds the roster.
-const mostWorkers = 10_000
+// Bounds of the roster.
+const (
+	mostWorkers = 10_000
+	mostRivals  = 1000
+)
 
-func newRoster(silence time.Duration, log *slog.Logger) *roster {
-	return &roster{silence: silence, log: log, known: map[string]member{}, report: func(int) {}}
+func newRoster(self string, silence time.Duration, log *slog.Logger) *roster {
+	return &roster{self: self, silence: silence, log: log, known: map[string]member{}, rivals: map[string]time.Time{}, report: func(int) {}}
 }
 
 func (r *roster) onCapacity(report func(pages int)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.report = report
-	report(r.sum())
+	report(r.share())
 }
 
 // note takes down what a worker says.
 func (r *roster) note(s status, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	before := r.sum()
+	before := r.share()
 	switch _, known := r.known[s.Worker]; {
 	case s.Leaving:
 		if known {
@@ -55,11 +61,23 @@ func (r *roster) note(s status, now time.Time) {
 	r.tell(before)
 }
 
+// rival takes down that a service, perhaps this one, has pages.
+func (r *roster) rival(id string, now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	before := r.share()
+	if _, known := r.rivals[id]; id != r.self && (known || len(r.rivals) < mostRivals) {
+		r.rivals[id] = now
+	}
+	r.tell(before)
+}
+
 // expire forgets who has said nothing for too long.
 func (r *roster) expire(now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	before := r.sum()
+	before := r.share()
+	maps.DeleteFunc(r.rivals, func(_ string, heard time.Time) bool { return now.Sub(heard) > r.silence })
 	for id, m := range r.known {
 		if now.Sub(m.heard) > r.silence {
 			r.forget(id, "a worker is silent")
@@ -74,7 +92,7 @@ func (r *roster) forget(id, message string) {
 }
 
 func (r *roster) tell(before int) {
-	if now := r.sum(); now != before {
+	if now := r.share(); now != before {
 		r.report(now)
 	}
 }
@@ -85,6 +103,23 @@ func (r *roster) sum() int {
 		n += m.Slots
 	}
 	return n
+}
+
+// share is how many pages this service may have on their way at once: as many slots as each of those
+// that have pages, the first of them, by name, one more where that does not come out even, and none less
+// than one while there are slots.
+func (r *roster) share() int {
+	slots := r.sum()
+	if slots == 0 {
+		return 0
+	}
+	services, before := len(r.rivals)+1, 0
+	for id := range r.rivals {
+		if id < r.self {
+			before++
+		}
+	}
+	return max(1, (slots+services-1-before)/services)
 }
 
 func (r *roster) slots() int {

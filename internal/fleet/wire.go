@@ -22,6 +22,7 @@ const (
 	waiting  = "unink.1.waiting" // from services with a page that nobody took; workers hear it
 	presence = "unink.1.worker"  // from workers; services hear it
 	hello    = "unink.1.service" // from a service that has just come; workers answer with their presence
+	demand   = "unink.1.demand"  // from services that have pages; other services hear it, and leave them their share
 	group    = "workers"
 )
 

@@ -158,11 +158,16 @@ func TestNothingIsLostProperty(t *testing.T) {
 					ctx, cancel := context.WithCancel(t.Context())
 					cancels = append(cancels, cancel)
 					turn := Turn{Caller: rapid.StringMatching("[a-c]").Draw(rt, "caller"), Bulk: rapid.Bool().Draw(rt, "bulk")}
+					foretold, inside := g.Refusal(turn), g.Running()+g.Waiting()
 					go func() { told <- g.DoAs(ctx, turn, func() error { <-step; return nil }) }()
+					synctest.Wait()
+					if came := g.Running()+g.Waiting() > inside; came && foretold != nil {
+						rt.Fatalf("came in where %v was foretold", foretold)
+					}
 				}
 				synctest.Wait()
-				if g.Waiting() < 0 || g.Waiting() > queue || g.Running() > 3 {
-					rt.Fatalf("%d run, %d wait in a queue of %d", g.Running(), g.Waiting(), queue)
+				if g.Waiting() < 0 || g.Waiting() > 3*queue || g.Running() > 3 {
+					rt.Fatalf("%d run, %d wait in a queue of %d for each", g.Running(), g.Waiting(), queue)
 				}
 				if g.Running() < g.Workers() && g.Waiting() > 0 {
 					rt.Fatalf("%d wait though a worker is free", g.Waiting())

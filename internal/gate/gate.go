@@ -29,7 +29,7 @@ var ErrWorker = errors.New("gate: the remote worker failed")
 // Config sizes a [Gate].
 type Config struct {
 	Workers int // tasks that run at once; at least 1
-	Queue   int // tasks that may wait for a worker; 0 lets none wait
+	Queue   int // tasks that may wait for each worker, so that none waits longer than they take; 0 lets none wait
 }
 
 // Validate says which field is out of range.
@@ -96,21 +96,39 @@ func (g *Gate) DoAs(ctx context.Context, turn Turn, task func() error) error {
 func (g *Gate) enter(turn Turn) (*waiter, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	switch {
-	case g.closed:
-		return nil, ErrClosed
-	case g.workers == 0:
-		return nil, ErrNoWorker
-	case g.running < g.workers && g.waiting == 0:
+	if err := g.refusal(turn); err != nil {
+		return nil, err
+	}
+	if g.running < g.workers {
 		g.running++
 		return nil, nil
-	case g.waiting >= g.queue && !g.makeRoom(turn):
-		return nil, ErrFull
+	}
+	if g.full() {
+		g.drop(turn)
 	}
 	w := &waiter{turn: turn, verdict: make(chan error, 1)}
 	g.waiting++
 	g.lineOf(turn).push(w)
 	return w, nil
+}
+
+// Refusal is the error with which [Gate.DoAs] would refuse a task at once now, nil if it would not.
+func (g *Gate) Refusal(turn Turn) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.refusal(turn)
+}
+
+func (g *Gate) refusal(turn Turn) error {
+	switch {
+	case g.closed:
+		return ErrClosed
+	case g.workers == 0:
+		return ErrNoWorker
+	case g.full() && g.yielding(turn) == nil:
+		return ErrFull
+	}
+	return nil
 }
 
 // wait returns nil when it is the waiter's turn: a worker is taken.
@@ -157,22 +175,26 @@ func (g *Gate) admit() {
 	}
 }
 
-// makeRoom takes the newest task of the longest line out of the queue, if it ought to wait behind
-// the one that comes.
-func (g *Gate) makeRoom(turn Turn) bool {
+// yielding is the newest task of the longest line, if it ought to wait behind the one that comes;
+// otherwise nil.
+func (g *Gate) yielding(turn Turn) *waiter {
 	line := &g.bulk
 	if !turn.Bulk && line.empty() {
 		line = &g.interactive
 	}
 	longest := line.longest()
 	if longest == nil || turn.Bulk == longest.bulk && len(longest.waiters) <= line.count(turn.Caller)+1 {
-		return false
+		return nil
 	}
-	dropped := longest.waiters[len(longest.waiters)-1]
-	line.remove(dropped)
+	return longest.waiters[len(longest.waiters)-1]
+}
+
+// drop takes the task that yields to the one that comes out of the queue.
+func (g *Gate) drop(turn Turn) {
+	w := g.yielding(turn)
+	g.lineOf(w.turn).remove(w)
 	g.waiting--
-	dropped.verdict <- ErrFull
-	return true
+	w.verdict <- ErrFull
 }
 
 func (g *Gate) lineOf(t Turn) *line {
@@ -218,7 +240,16 @@ func (g *Gate) Closed() bool {
 func (g *Gate) Full() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.running >= g.workers && g.waiting >= g.queue
+	return g.full()
+}
+
+func (g *Gate) full() bool { return g.running >= g.workers && g.waiting >= g.queue*g.workers }
+
+// Places is how many tasks may wait.
+func (g *Gate) Places() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.queue * g.workers
 }
 
 // Workers is how many tasks may run at once.

@@ -83,6 +83,52 @@ func TestRefusesAtOnceWhenFull(t *testing.T) {
 	})
 }
 
+// The longest wait is so many tasks' time, however many workers there are.
+func TestQueueIsForEachWorker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := open(t, 1, 2)
+		release := make(chan struct{})
+		fill := func() {
+			for range 20 {
+				go func() { _ = g.Do(t.Context(), func() error { <-release; return nil }) }()
+			}
+			synctest.Wait()
+		}
+		for _, workers := range []int{1, 3, 4} {
+			g.Resize(workers)
+			fill()
+			if g.Running() != workers || g.Waiting() != 2*workers || g.Places() != 2*workers || !g.Full() {
+				t.Errorf("%d run and %d wait in %d places with %d workers", g.Running(), g.Waiting(), g.Places(), workers)
+			}
+		}
+		close(release)
+	})
+}
+
+func TestRefusalForetellsWithoutEntering(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := busy(t, 2)
+		want := func(err error, turn Turn) {
+			t.Helper()
+			if got := q.Refusal(turn); !errors.Is(got, err) {
+				t.Errorf("%+v: got %v, want %v", turn, got, err)
+			}
+		}
+		want(nil, Turn{Caller: "burst"})
+		q.add("burst0", Turn{Caller: "burst"})
+		q.add("burst1", Turn{Caller: "burst"})
+		want(ErrFull, Turn{Caller: "burst"})
+		want(ErrFull, Turn{Caller: "other", Bulk: true})
+		want(nil, Turn{Caller: "other"}) // the longest line has to give a place up
+		if len(q.refused) != 0 || q.Waiting() != 2 {
+			t.Errorf("asking changed something: %d wait, refused %v", q.Waiting(), q.refused)
+		}
+		q.Close()
+		want(ErrClosed, Turn{Caller: "other"})
+		q.finish()
+	})
+}
+
 func TestWaitEndsWithTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := open(t, 1, 1)

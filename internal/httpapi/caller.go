@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -78,10 +79,24 @@ func (s *Server) reserve(ctx context.Context, c *call) error {
 	if len(c.caller.payers) == 0 {
 		return nil
 	}
-	hold, err := s.services.Credits.Reserve(ctx, credit.Reservation{
+	price := credit.Reservation{
 		Owners: c.caller.payers, Allowances: c.caller.allowances,
 		Lease: s.cfg.lease(), Idempotency: c.key,
-	})
+	}
+	if full := s.work.Refusal(turnOf(c)); full != nil { // then nothing need be written down
+		return cmp.Or(creditFailure(s.services.Credits.Check(ctx, price)), full)
+	}
+	hold, err := s.services.Credits.Reserve(ctx, price)
+	if err != nil {
+		return creditFailure(err)
+	}
+	c.caller.remaining = hold.Remaining
+	c.charge.hold, c.charge.charged = hold.ID, hold.ID != ""
+	return nil
+}
+
+// creditFailure is what an error of credits means for the caller.
+func creditFailure(err error) error {
 	var insufficient *credit.InsufficientError
 	switch {
 	case errors.As(err, &insufficient):
@@ -90,12 +105,8 @@ func (s *Server) reserve(ctx context.Context, c *call) error {
 		return failWith(err, badParameter, "this Idempotency-Key was used with another body; use a new key for each page")
 	case errors.Is(err, credit.ErrKeyBusy):
 		return &failure{kind: overloaded, message: "a request with this Idempotency-Key is being worked on", retryAfter: time.Second, cause: err}
-	case err != nil:
-		return err
 	}
-	c.caller.remaining = hold.Remaining
-	c.charge.hold, c.charge.charged = hold.ID, hold.ID != ""
-	return nil
+	return err
 }
 
 // concludeTime bounds what is written down after a request.

@@ -54,7 +54,7 @@ type Elastic interface {
 
 // Config configures a [Server].
 type Config struct {
-	Gate           gate.Config    // pages worked on at once, and pages that wait
+	Gate           gate.Config    // pages worked on at once, and pages that wait for each of these
 	MaxRequests    int            // requests held at once, those still uploading included
 	Deadline       time.Duration  // for one page, waiting included
 	UploadTimeout  time.Duration  // for one request's body
@@ -99,8 +99,8 @@ var tokenForm = regexp.MustCompile(`^[A-Za-z0-9._~+/-]{16,256}=*$`)
 // Validate says which field is out of range.
 func (c Config) Validate() error {
 	switch {
-	case c.MaxRequests < c.Gate.Workers+c.Gate.Queue:
-		return fmt.Errorf("max requests must be at least workers plus queue (%d), not %d", c.Gate.Workers+c.Gate.Queue, c.MaxRequests)
+	case c.MaxRequests < c.Gate.Workers:
+		return fmt.Errorf("max requests must be at least the workers (%d), not %d", c.Gate.Workers, c.MaxRequests)
 	case c.Deadline <= 0, c.UploadTimeout <= 0, c.DrainTimeout <= 0:
 		return errors.New("the deadline, the upload time-out and the drain time-out must be positive, such as 30s")
 	case c.DeveloperToken != "" && !tokenForm.MatchString(c.DeveloperToken):

@@ -684,7 +684,7 @@ func TestConfigOutOfRange(t *testing.T) {
 		"token with a space": func(c *Config) { c.DeveloperToken = "a token with spaces in it" },
 		"no deadline":        func(c *Config) { c.Deadline = 0 },
 		"no workers":         func(c *Config) { c.Gate.Workers = 0 },
-		"few requests":       func(c *Config) { c.MaxRequests = 3 },
+		"few requests":       func(c *Config) { c.MaxRequests = 0 },
 	} {
 		cfg := good
 		change(&cfg)

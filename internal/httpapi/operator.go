@@ -82,7 +82,7 @@ func (s *Server) statistics(_ http.ResponseWriter, r *http.Request) (any, error)
 	from, to := lastDays(s.now(), days)
 	sum := statistics{
 		From: from.Format(time.DateOnly), To: to.AddDate(0, 0, -1).Format(time.DateOnly),
-		Queue:       queueState{s.work.Running(), s.work.Waiting(), s.cfg.Gate.Workers, s.cfg.Gate.Queue},
+		Queue:       queueState{s.work.Running(), s.work.Waiting(), s.work.Workers(), s.work.Places()},
 		UsesDropped: s.services.Uses.Dropped(),
 	}
 	if err := s.sumUses(ctx, &sum, from, to); err != nil {

@@ -57,6 +57,7 @@ func (l *likeness) odds(field []float64) []float64 {
 	if len(hand) == 0 || len(print) == 0 {
 		return odds
 	}
+	thickest := thickestStroke(hand)
 	scale := scaleOf(append(slices.Clone(hand), print...))
 	for _, known := range [][]example{hand, print} {
 		for i := range known {
@@ -66,7 +67,10 @@ func (l *likeness) odds(field []float64) []float64 {
 	weight := mass / (mass + enough)
 	raster.Rows(len(odds), l.workers, func(i0, i1 int) {
 		for i := i0; i < i1; i++ {
-			if r := &l.regions[i]; !isRule(r.Component) {
+			r := &l.regions[i]
+			if isRule(r.Component) {
+				odds[i] = weight * barOdds(&l.traits[i], thickest)
+			} else {
 				at := l.traits[i].times(&scale)
 				odd := math.Log((density(&at, hand) + floor) / (density(&at, print) + floor))
 				odds[i] = weight * sureness(r.Area) * min(max(odd, -most), most)
@@ -74,6 +78,33 @@ func (l *likeness) odds(field []float64) []float64 {
 		}
 	})
 	return odds
+}
+
+// barOdds is the log-odds that a long straight line was written: one that is thicker than any stroke of the writing is a
+// printed bar, unless it is as light as highlighting.
+func barOdds(t *traits, thickest float64) float64 {
+	const thicker, dark, bar = 0.4, 0.4 * (inkBins - 1), -4 // octaves, a darkness and the odds
+	if t[0] > thickest+thicker && t[4] > dark {
+		return bar
+	}
+	return 0
+}
+
+// thickestStroke is the thickness, in octaves, that hardly any of the writing exceeds.
+func thickestStroke(hand []example) float64 {
+	const hardly = 0.03 // of the mass
+	total := 0.0
+	for _, e := range hand {
+		total += e.mass
+	}
+	slices.SortFunc(hand, func(a, b example) int { return cmp.Compare(b.traits[0], a.traits[0]) })
+	sum := 0.0
+	for _, e := range hand {
+		if sum += e.mass; sum > hardly*total {
+			return e.traits[0]
+		}
+	}
+	return math.Inf(1)
 }
 
 // examples collects what is surely writing, with its mass in pixels, and what is surely print, as many as it takes to know their looks.

@@ -34,7 +34,7 @@ func TestLikenessTells(t *testing.T) {
 		"ink":  {strokeOf(3, 20, 0.4), strokeOf(3, 20, 0.1)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			page, field := []region{c.writing, c.print, strokeOf(7, 200, 0.2)}, []float64{-0.2, 0.2, 0.1}
+			page, field := []region{c.writing, c.print, strokeOf(3, 200, 0.2)}, []float64{-0.2, 0.2, 0.1}
 			for range 40 {
 				page, field = append(page, c.writing, c.print, c.print), append(field, 3, -3, -3)
 			}
@@ -61,6 +61,17 @@ func TestLikenessLeavesAsideWhatIsNotKnown(t *testing.T) {
 	l.traits[0][5] = math.NaN()
 	if unknown := l.odds(field)[0]; alone < 1 || math.Abs(unknown) > 0.1 {
 		t.Errorf("%.2f without a twin, %.2f where that is not known", alone, unknown)
+	}
+}
+
+// A straight line thicker than the pen's is a printed bar, unless it is as light as highlighting.
+func TestBarsArePrint(t *testing.T) {
+	page, field := []region{strokeOf(12, 200, 0.2), strokeOf(12, 200, 0.8), strokeOf(4, 200, 0.2)}, []float64{3, 3, 3}
+	for range 40 {
+		page, field = append(page, strokeOf(4, 30, 0.2), strokeOf(2, 12, 0.2)), append(field, 3, -3)
+	}
+	if odds := looksOf(page).odds(field); odds[0] > -2 || odds[1] != 0 || odds[2] != 0 {
+		t.Errorf("bar %.2f, highlighting %.2f, underline %.2f", odds[0], odds[1], odds[2])
 	}
 }
 

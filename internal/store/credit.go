@@ -110,27 +110,64 @@ func (l *ledger) claim(ctx context.Context, k credit.Key, hold string) (bool, er
 		if err != nil || ours {
 			return ours, err
 		}
-		var body, other, state string
-		var lease int64
-		err = l.QueryRowContext(ctx, `
-			SELECT hold_keys.body, holds.id, holds.state, holds.lease
-			FROM hold_keys JOIN holds ON holds.id = hold_keys.hold_id
-			WHERE hold_keys.owner = $1 AND hold_keys.name = $2`, k.Owner, k.Key).Scan(&body, &other, &state, &lease)
-		switch {
-		case err != nil:
+		other, charged, err := scanKey(l.QueryRowContext(ctx, selectKey, k.Owner, k.Key), k, l.now)
+		if err != nil || charged {
 			return false, err
-		case body != k.BodyHash:
-			return false, credit.ErrKeyReused
-		case state == "settled":
-			return false, nil
-		case state == "held" && lease > micros(l.now):
-			return false, credit.ErrKeyBusy
 		}
 		// Its lease has ended, or it was released since the claim.
 		if err := l.release(ctx, other); err != nil && !errors.Is(err, credit.ErrNotHeld) {
 			return false, err
 		}
 	}
+}
+
+const selectKey = `
+	SELECT hold_keys.body, hold_keys.created, holds.id, holds.state, holds.lease
+	FROM hold_keys JOIN holds ON holds.id = hold_keys.hold_id
+	WHERE hold_keys.owner = $1 AND hold_keys.name = $2`
+
+// scanKey reads what a key stands for: whether it was charged before, or why it cannot be used. Neither,
+// it may be claimed, and the hold, if there is one, has ended or should have.
+func scanKey(r row, k credit.Key, now time.Time) (hold string, charged bool, err error) {
+	var body, state string
+	var created, lease int64
+	err = r.Scan(&body, &created, &hold, &state, &lease)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return "", false, nil
+	case err != nil, created <= micros(now.Add(-credit.KeyLife)):
+		return hold, false, err
+	case body != k.BodyHash:
+		return "", false, credit.ErrKeyReused
+	case state == "held" && lease > micros(now):
+		return "", false, credit.ErrKeyBusy
+	}
+	return hold, state == "settled", nil
+}
+
+// Check implements [credit.Store].
+func (c Credits) Check(ctx context.Context, r credit.Reservation, now time.Time) error {
+	if k := r.Idempotency; k != nil {
+		_, charged, err := scanKey(c.db.read.QueryRowContext(ctx, selectKey, k.Owner, k.Key), *k, now)
+		if err != nil || charged {
+			return err
+		}
+	}
+	for _, owner := range r.Owners {
+		usable, err := c.Balance(ctx, owner, now)
+		for _, g := range r.Allowances {
+			if err == nil && usable == 0 && g.Owner == owner && g.Expires.After(now) {
+				err = c.db.read.QueryRowContext(ctx, "SELECT 1 - COUNT(*) FROM packages WHERE source = $1", g.Source).Scan(&usable)
+			}
+		}
+		switch {
+		case err != nil:
+			return err
+		case usable == 0:
+			return &credit.InsufficientError{Owner: owner}
+		}
+	}
+	return nil
 }
 
 // hold takes one credit of each owner.

@@ -1,0 +1,78 @@
+package httpapi
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"strings"
+	"testing"
+
+	"unink/internal/credit"
+	"unink/internal/gate"
+)
+
+// While there is no place for a page, its caller hears the same as ever, credits first, but nothing is
+// written down: neither credits held and given back, nor a guest's allowance, nor an idempotency key.
+func TestRefusedPagesAreNotWrittenDown(t *testing.T) {
+	s := withAccounts(t)
+	ledger := func() []credit.Entry {
+		t.Helper()
+		entries, err := s.services.Credits.Entries(t.Context(), credit.Filter{Limit: 10_000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return entries
+	}
+	poor, poorToken := s.bought("poor@example.com", "poor-shop")
+	rich, richToken := s.bought("rich@example.com", "rich-shop")
+	if _, _, err := s.services.Credits.Grant(t.Context(), credit.Grant{Owner: customerOwner(rich.ID), Credits: 2, Expires: credit.Never, Source: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	page := picture(t, 32, 32)
+	cleanup := func(slug, token, key string, page []byte) answer {
+		r := httptest.NewRequest(http.MethodPost, "/cleanup", strings.NewReader(mediaJSON(page, "")))
+		r.Host = slug + "." + s.cfg.Domain
+		r.Header.Set("Authorization", "Bearer "+token)
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Idempotency-Key", key)
+		return s.send(r)
+	}
+	upload := func(fields ...field) answer {
+		body, contentType := formOf(t, append(fields, field{name: "image", data: page})...)
+		r := httptest.NewRequest(http.MethodPost, "/api/process-image", body)
+		r.Header.Set("Content-Type", contentType)
+		return s.send(r)
+	}
+	want := func(a answer, status int, remaining string) {
+		t.Helper()
+		if a.status != status || a.header.Get("X-Credits-Remaining") != remaining {
+			t.Errorf("got %d with %q credits, want %d with %q: %s", a.status, a.header.Get("X-Credits-Remaining"), status, remaining, a.body)
+		}
+	}
+	want(cleanup(rich.Slug, richToken, "charged", page), http.StatusOK, "1")
+
+	var err error
+	if s.work, err = gate.New(gate.Config{Workers: 1}); err != nil {
+		t.Fatal(err)
+	}
+	working, release, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	go func() {
+		ended <- s.work.Do(t.Context(), func() error { close(working); <-release; return nil })
+	}()
+	<-working
+	before := ledger()
+	want(cleanup(rich.Slug, richToken, "new", page), http.StatusServiceUnavailable, "1")
+	want(cleanup(rich.Slug, richToken, "charged", page), http.StatusServiceUnavailable, "1")
+	want(cleanup(rich.Slug, richToken, "charged", picture(t, 33, 33)), http.StatusBadRequest, "1")
+	want(cleanup(poor.Slug, poorToken, "new", page), http.StatusPaymentRequired, "0")
+	want(upload(field{name: "isPdfProcessing", value: "true"}, field{name: "deviceId", value: "device-of-the-tests"}), http.StatusServiceUnavailable, "")
+	want(upload(field{name: "cfTurnstileToken", value: s.human()}), http.StatusServiceUnavailable, "")
+	if after := ledger(); !reflect.DeepEqual(after, before) {
+		t.Errorf("the ledger was %+v\nand is %+v", before, after)
+	}
+	close(release)
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	want(cleanup(rich.Slug, richToken, "new", picture(t, 33, 33)), http.StatusOK, "0") // the key is still free for any page
+}
