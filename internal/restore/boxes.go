@@ -16,10 +16,10 @@ const (
 	boxReach                = 0.8   // of a side: how far a mark is followed beyond its box
 )
 
-// clearBoxes tells marks in tick boxes from the boxes. The network sees a box and a tick as one small sign; but a
+// findMarks finds the marks in tick boxes that were written. The network sees a box and a tick as one small sign; but a
 // page has many boxes, most of them empty, and what a box has beyond its empty neighbours was put there. Marks that repeat
-// exactly were printed. It returns the marks that go.
-func (s *scores) clearBoxes(ink *inkPlane) []*mark {
+// exactly were printed.
+func (s *scores) findMarks(ink *inkPlane) []*mark {
 	labels, components := raster.Components(ink.solid, s.w)
 	var empty []box
 	for i, c := range components {
@@ -39,7 +39,7 @@ func (s *scores) clearBoxes(ink *inkPlane) []*mark {
 	marks = slices.DeleteFunc(marks, func(m *mark) bool { return m.repeats(marks) })
 	for _, m := range marks {
 		if m.evidence+unlike(len(marks)) > 0 {
-			m.take(s, labels)
+			m.follow(s, labels)
 			gone = append(gone, m)
 		}
 	}
@@ -295,9 +295,9 @@ func (m *mark) repeats(marks []*mark) bool {
 	return false
 }
 
-// take makes what lies in the box writing, the box with it: it is drawn anew, as its empty neighbour looks. Beyond the box
-// the mark goes on, until it meets print.
-func (m *mark) take(s *scores, labels []int32) {
+// follow collects the pixels that go: what lies in the box, the box with it, since it is drawn anew as its empty neighbour looks,
+// and the mark beyond the box, until it meets print.
+func (m *mark) follow(s *scores, labels []int32) {
 	reach := int(boxReach * m.kind.side())
 	kw, kh := m.kind.Width(), m.kind.Height()
 	y0, y1 := max(m.y-reach, 0), min(m.y+kh+reach, s.h)
@@ -315,7 +315,6 @@ func (m *mark) take(s *scores, labels []int32) {
 			}
 		}
 	}
-	m.insist(s)
 }
 
 // slimAt says that a column has no more of the mark's ink than a stroke, where a letter has more.
@@ -330,8 +329,8 @@ func (m *mark) slimAt(x, y0, y1 int, labels []int32, w int) bool {
 	return float64(n) <= stroke*m.kind.side()
 }
 
-// insist makes the mark's own pixels writing.
-func (m *mark) insist(s *scores) {
+// take makes the mark's pixels writing.
+func (m *mark) take(s *scores) {
 	for _, i := range m.pixels {
 		s.relabel(i, true)
 	}

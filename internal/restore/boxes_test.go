@@ -38,7 +38,7 @@ func (f form) tick(i int, larger float64) {
 	strokeLine(f.Gray, [2]float64{x + 9 + larger, y + 15}, [2]float64{x + 18 + larger, y + 2 - 2*larger})
 }
 
-// read is what clearBoxes makes of a form that the network takes for print.
+// read is what becomes of a form that the network takes for print.
 func (f form) read() (*scores, []*mark) {
 	w, h := f.Rect.Dx(), f.Rect.Dy()
 	s := &scores{w: w, h: h, hand: make([]int8, w*h), print: make([]int8, w*h)}
@@ -49,7 +49,11 @@ func (f form) read() (*scores, []*mark) {
 			ink.solid[i], s.print[i] = 1, 2*scoreUnit
 		}
 	}
-	return s, s.clearBoxes(ink)
+	marks := s.findMarks(ink)
+	for _, m := range marks {
+		m.take(s)
+	}
+	return s, marks
 }
 
 // Ticks among empty boxes are writing, whatever the network thinks, and each of its own shape.

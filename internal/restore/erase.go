@@ -10,7 +10,7 @@ import (
 // erase paints the paper, and the print where there is some, over the strokes, and continues the
 // printed lines through them. It returns a picture of its own; pixels that are not strokes are
 // the page's.
-func (c *canvas) erase(rules []rule, boxes []*mark) *image.RGBA {
+func (c *canvas) erase(rules []rule, marks []*mark) *image.RGBA {
 	dst := image.NewRGBA(c.src.Rect)
 	copy(dst.Pix, c.src.Pix)
 	c.markNearInk()
@@ -44,7 +44,7 @@ func (c *canvas) erase(rules []rule, boxes []*mark) *image.RGBA {
 	for _, r := range rules {
 		c.continueRule(dst, r)
 	}
-	for _, m := range boxes {
+	for _, m := range marks {
 		c.drawBox(dst, m, paper, cell)
 	}
 	return dst

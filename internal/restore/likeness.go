@@ -51,6 +51,7 @@ func (l *likeness) odds(field []float64) []float64 {
 		floor  = 0.01 // density below which a look is unknown
 		most   = 3.0
 		enough = 1500 // pixels of writing that make up for half the doubt
+		firm   = 6.5  // of the field: what is as sure is not asked, since no look would change it
 	)
 	odds := make([]float64, len(l.regions))
 	hand, print, mass := l.examples(field)
@@ -67,10 +68,10 @@ func (l *likeness) odds(field []float64) []float64 {
 	weight := mass / (mass + enough)
 	raster.Rows(len(odds), l.workers, func(i0, i1 int) {
 		for i := i0; i < i1; i++ {
-			r := &l.regions[i]
-			if isRule(r.Component) {
+			switch r := &l.regions[i]; {
+			case isRule(r.Component):
 				odds[i] = weight * barOdds(&l.traits[i], thickest)
-			} else {
+			case math.Abs(field[i]) < firm:
 				at := l.traits[i].times(&scale)
 				odd := math.Log((density(&at, hand) + floor) / (density(&at, print) + floor))
 				odds[i] = weight * sureness(r.Area) * min(max(odd, -most), most)

@@ -113,11 +113,7 @@ func (e *Engine) Clean(ctx context.Context, src *image.RGBA, o Options) (*Page, 
 	if ink.blank() {
 		return nil, ErrNoContent
 	}
-	boxes := s.clearBoxes(ink)
-	rules := s.vote(ink, e.Threads)
-	for _, m := range boxes {
-		m.insist(s)
-	}
+	rules, marks := s.vote(ink, e.Threads)
 	if o.Remove != 0 {
 		s.keepOthers(o.Remove, ink)
 	}
@@ -126,7 +122,7 @@ func (e *Engine) Clean(ctx context.Context, src *image.RGBA, o Options) (*Page, 
 	if e.Show != nil {
 		e.show(ctx, "segment", c.segmented())
 	}
-	p.Image = c.erase(rules, boxes)
+	p.Image = c.erase(rules, marks)
 	p.Removed = c.removed()
 	if o.Layers {
 		p.Handwriting, p.Mask = c.layers(p.Image)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sync"
 
 	"unink/internal/raster"
 )
@@ -28,9 +29,16 @@ type neighbours struct {
 // mean-field inference on a graph of regions, with the page's own ink colours, and then its own looks
 // of writing and print, as evidence.
 //
-// It returns the page's printed lines.
-func (s *scores) vote(ink *inkPlane, workers int) []rule {
+// Marks in tick boxes are found apart and have the last word. It returns the page's printed lines and these marks.
+func (s *scores) vote(ink *inkPlane, workers int) ([]rule, []*mark) {
+	var marks []*mark
+	var boxes sync.WaitGroup
+	boxes.Go(func() { marks = s.findMarks(ink) })
 	lines, pieces := findRules(ink.printed(), s.w, s.h)
+	boxes.Wait()
+	for _, m := range marks {
+		m.take(s)
+	}
 	labels, components := raster.Components(s.parts(ink, lines, pieces), s.w)
 	if len(components) > 1 {
 		regions := s.regions(labels, components, ink)
@@ -41,8 +49,11 @@ func (s *scores) vote(ink *inkPlane, workers int) []rule {
 			}
 		}
 	}
+	for _, m := range marks {
+		m.take(s)
+	}
 	s.clearRules(ink, lines)
-	return s.printedRules(ink, lines, pieces)
+	return s.printedRules(ink, lines, pieces), marks
 }
 
 // settle puts right, once it is known which strokes go, what lies along and under them: printed lines that they touch,
