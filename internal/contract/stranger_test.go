@@ -112,7 +112,7 @@ func TestWhatListens(t *testing.T) {
 }
 
 // inside are traces of what is behind an answer.
-var inside = regexp.MustCompile(`goroutine \d|\.go:\d|unink/internal|/root/|/tmp/|/home/|panic|SQL|sqlite|pgx|postgres|SELECT |nil pointer|0x[0-9a-f]{8}|root:x:`)
+var inside = regexp.MustCompile(`goroutine \d|\.go:\d|unink/internal|/root/|/tmp/|/home/|panic|\bSQL\b|sqlite|\bpgx\b|postgres|SELECT |nil pointer|0x[0-9a-f]{8}|root:x:`)
 
 func TestStranger(t *testing.T) {
 	each(t, []string{"--per-minute", "1000", "--per-hour", "10000"}, func(t *testing.T, s *service) {
