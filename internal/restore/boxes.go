@@ -150,7 +150,7 @@ func (b *box) overlay(kind *box, labels []int32, w int) *mark {
 	kw, kh := kind.Width(), kind.Height()
 	outline := kind.ink(labels, w)
 	near, exact := b.mask(labels, w)
-	best, sum, bestX, bestY := 0, 0, 0, 0
+	best, bestX, bestY := 0, 0, 0
 	stride, allowed := b.Width()+4, int((1-fits)*float64(len(outline)))
 	for y := range b.Height() + 4 - kh + 1 {
 		for x := range b.Width() + 4 - kw + 1 {
@@ -163,8 +163,8 @@ func (b *box) overlay(kind *box, labels []int32, w int) *mark {
 					break
 				}
 			}
-			if missed <= allowed && both+hit > sum {
-				best, sum, bestX, bestY = hit, both+hit, b.X0-2+x, b.Y0-2+y
+			if missed <= allowed && both+hit > best {
+				best, bestX, bestY = both+hit, b.X0-2+x, b.Y0-2+y
 			}
 		}
 	}
