@@ -43,8 +43,7 @@ func (w *Worker) pressed() bool {
 // take waits for an offer with a free slot. While pages other than bulk wait, bulk ones are not asked for
 // until those had the time to come. The error is also that of a context that ended.
 func (w *Worker) take(taking context.Context) (*nats.Msg, error) {
-	in := make(chan *nats.Msg, 2)
-	first, err := w.ask(offers, in)
+	first, err := w.ask(offers)
 	if err != nil {
 		return nil, err
 	}
@@ -54,45 +53,55 @@ func (w *Worker) take(taking context.Context) (*nats.Msg, error) {
 		turn := time.NewTimer(w.pace.look)
 		defer turn.Stop()
 		select {
-		case m := <-in:
-			return m, nil
+		case m := <-first.in:
+			return taken(m)
 		case <-turn.C:
 		case <-taking.Done():
 			return nil, taking.Err()
 		}
 	}
-	second, err := w.ask(bulk, in)
+	second, err := w.ask(bulk)
 	if err != nil {
 		return nil, err
 	}
 	defer second.leave()
 	w.tell()
 	select {
-	case m := <-in:
-		return w.choose(m, in, first, second), nil
+	case m := <-first.in:
+		if other := w.late(second); other != nil {
+			w.refuse(other)
+		}
+		return taken(m)
+	case m := <-second.in:
+		if other := w.late(first); other != nil {
+			w.refuse(m)
+			return other, nil
+		}
+		return taken(m)
 	case <-taking.Done():
 		return nil, taking.Err()
 	}
 }
 
-// choose ends the other subscription after a first message. Where both had one in the same moment, bulk
-// is told to try again.
-func (w *Worker) choose(m *nats.Msg, in chan *nats.Msg, asked ...asking) *nats.Msg {
-	for _, a := range asked {
-		if a.Subject != m.Subject {
-			_ = a.Drain() // what is on its way still comes
-		}
+// taken is a message of a subscription, or the error of one that ended with its connection.
+func taken(m *nats.Msg) (*nats.Msg, error) {
+	if m == nil {
+		return nil, nats.ErrConnectionClosed
 	}
-	_ = w.nc.FlushTimeout(w.pace.beat) // if that is not enough, the other offer is made again
+	return m, nil
+}
+
+// late ends a subscription after the other one had its message, and returns the message that came in the
+// same moment, if one did.
+func (w *Worker) late(a asking) *nats.Msg {
+	_ = a.Drain()                      // what is on its way still comes
+	_ = w.nc.FlushTimeout(w.pace.beat) // if that is not enough, the offer is made again
 	select {
-	case other := <-in:
-		if m.Subject == bulk {
-			m, other = other, m
-		}
-		w.refuse(other)
+	case m := <-a.in:
+		return m
 	default:
+		return nil
 	}
-	return m
 }
 
 // refuse tells that there is no slot any more.
@@ -106,16 +115,22 @@ func (w *Worker) refuse(m *nats.Msg) {
 	_ = l.sayJSON(busy, note{Worker: w.id})
 }
 
-// asking is a subscription for one offer.
-type asking struct{ *nats.Subscription }
+// asking is a subscription for one offer. Its channel is closed when it ends.
+type asking struct {
+	*nats.Subscription
+	in chan *nats.Msg
+}
 
-func (a asking) leave() { _ = a.Unsubscribe() } // it may have ended with its message
+func (a asking) leave() { _ = a.Unsubscribe() } // it may have ended with its connection
 
 // ask subscribes in the group of free slots.
-func (w *Worker) ask(subject string, in chan *nats.Msg) (asking, error) {
-	s, err := w.nc.ChanQueueSubscribe(subject, group, in)
+func (w *Worker) ask(subject string) (asking, error) {
+	in := make(chan *nats.Msg, 1)
+	// Not ChanQueueSubscribe: there the client reads the bound that AutoUnsubscribe sets without its lock
+	// (nats.go 1.55), and an offer may come in between.
+	s, err := w.nc.QueueSubscribeSyncWithChan(subject, group, in)
 	if err != nil {
 		return asking{}, err
 	}
-	return asking{s}, s.AutoUnsubscribe(1)
+	return asking{s, in}, s.AutoUnsubscribe(1)
 }
