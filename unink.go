@@ -17,6 +17,7 @@ import (
 	"context"
 	"errors"
 	"image"
+	"runtime"
 	"time"
 
 	"unink/internal/imagefile"
@@ -27,8 +28,7 @@ import (
 
 // Config configures a [Cleaner]. The zero value is ready to use.
 type Config struct {
-	// Threads is how many CPU threads one page may use; 0 is the number of CPUs. A machine with
-	// more CPUs runs the network for several pages at once, with so many threads each.
+	// Threads is how many CPU threads one page may use; 0 is the number of CPUs.
 	Threads int
 	// Device is where the network runs: "cpu" (default) or "cuda". A device that is asked for
 	// and not usable is an error, never a silent fall back.
@@ -59,37 +59,41 @@ func New(cfg Config) (*Cleaner, error) {
 	if cfg.Threads < 0 {
 		return nil, &Error{Code: ErrOption, Op: "open", Message: "threads must not be negative", Hint: "use 0 for all CPUs"}
 	}
-	segmenter, manifest, err := open(cfg, models.Segment, nn.Segmenting())
+	if cfg.Threads == 0 {
+		cfg.Threads = runtime.NumCPU()
+	}
+	const tiles = 4 // of a page of A4, which are worked on at once where there are threads for it
+	segmenter, manifest, err := open(cfg, models.Segment, nn.Segmenting(), max(1, cfg.Threads/tiles))
 	if err != nil {
 		return nil, wrap("open", err)
 	}
-	orienter, _, err := open(cfg, models.Orient, nn.Orienting())
+	orienter, _, err := open(cfg, models.Orient, nn.Orienting(), cfg.Threads)
 	if err != nil {
 		return nil, wrap("open", errors.Join(err, segmenter.Close()))
 	}
 	return &Cleaner{
 		limits: cfg.Limits,
 		nets:   []*nn.ONNX{segmenter, orienter},
-		engine: restore.Engine{Segmenter: segmenter, Orienter: orienter, Em: manifest.Em, Threads: segmenter.Threads(), Show: cfg.Show},
+		engine: restore.Engine{Segmenter: segmenter, Orienter: orienter, Em: manifest.Em, Threads: cfg.Threads, Show: cfg.Show},
 		about: Description{
 			Library:      "ONNX Runtime " + nn.LibraryVersion(),
 			Model:        manifest.Name,
 			ModelVersion: manifest.Version,
 			ModelSHA256:  manifest.SHA256,
 			Device:       segmenter.Device(),
-			Threads:      segmenter.Threads(),
+			Threads:      cfg.Threads,
 		},
 	}, nil
 }
 
-func open(cfg Config, read func() ([]byte, models.Manifest, error), jobs []nn.Job) (*nn.ONNX, models.Manifest, error) {
+func open(cfg Config, read func() ([]byte, models.Manifest, error), jobs []nn.Job, threads int) (*nn.ONNX, models.Manifest, error) {
 	onnx, manifest, err := read()
 	if err != nil {
 		return nil, manifest, err
 	}
 	runner, err := nn.Open(nn.Config{
 		Model: onnx, Input: manifest.Input, Output: manifest.Output, Jobs: jobs,
-		Threads: cfg.Threads, Device: cfg.Device, Library: cfg.Library,
+		Threads: threads, Device: cfg.Device, Library: cfg.Library,
 	})
 	return runner, manifest, err
 }

@@ -19,49 +19,49 @@ type Config struct {
 	Model         []byte // the network, as an ONNX file
 	Input, Output string // names of its tensors
 	Jobs          []Job  // what it will be run on
-	Threads       int    // CPU threads for one tile; 0 is the number of CPUs
+	Threads       int    // CPU threads for one tile; 0 is 1. As many tiles run at once as there are CPUs for
 	Device        string // "cpu" (also when empty) or "cuda"
 	Library       string // path of another ONNX Runtime library, of the same release; empty is the embedded one
 }
 
 // ONNX runs a network with ONNX Runtime.
 type ONNX struct {
-	cfg   Config
-	slots chan *slot // free ones; all of them when no tile is being worked on
+	device  string
+	session *ort.DynamicAdvancedSession
+	slots   chan slot // free ones; all of them when no tile is being worked on
 }
 
 // slot is what one tile at a time needs. Its tensors are made once, so memory stays flat.
-type slot struct {
-	session *ort.DynamicAdvancedSession
-	tensors map[Shape]*tensors
-}
+type slot map[Shape]*tensors
 
 type tensors struct{ in, out *ort.Tensor[float32] }
 
-// Open loads the library, once for the process, and the network. As many tiles run at once as
-// there are CPUs for Threads each. An error about the device or the library wraps [ErrDevice].
+// Open loads the library, once for the process, and the network. An error about the device or the library wraps
+// [ErrDevice].
 func Open(cfg Config) (*ONNX, error) {
-	if cfg.Threads <= 0 {
-		cfg.Threads = runtime.NumCPU()
-	}
+	cfg.Threads = max(1, cfg.Threads)
 	if cfg.Device == "" {
 		cfg.Device = "cpu"
 	}
 	if err := initialize(cfg.Library); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDevice, err)
 	}
+	session, err := newSession(cfg)
+	if err != nil {
+		return nil, err
+	}
 	n := max(1, runtime.NumCPU()/cfg.Threads)
-	o := &ONNX{cfg: cfg, slots: make(chan *slot, n)}
+	o := &ONNX{cfg.Device, session, make(chan slot, n)}
 	for range n {
-		s, err := newSlot(cfg)
+		s, err := newSlot(cfg.Jobs)
+		o.slots <- s
 		if err != nil {
 			close(o.slots)
 			for made := range o.slots {
 				err = errors.Join(err, made.destroy())
 			}
-			return nil, err
+			return nil, errors.Join(err, session.Destroy())
 		}
-		o.slots <- s
 	}
 	return o, nil
 }
@@ -72,12 +72,12 @@ func (o *ONNX) Close() error {
 	for range cap(o.slots) {
 		errs = append(errs, (<-o.slots).destroy())
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, o.session.Destroy())...)
 }
 
 // Run implements [Runner].
 func (o *ONNX) Run(ctx context.Context, shape Shape, in, out []float32) error {
-	var s *slot
+	var s slot
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
@@ -87,54 +87,57 @@ func (o *ONNX) Run(ctx context.Context, shape Shape, in, out []float32) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	t, ok := s.tensors[shape]
+	t, ok := s[shape]
 	if !ok {
 		return fmt.Errorf("pictures of %d×%d are not known", shape.W, shape.H)
 	}
 	copy(t.in.GetData(), in)
-	if err := s.session.Run([]ort.Value{t.in}, []ort.Value{t.out}); err != nil {
+	if err := o.session.Run([]ort.Value{t.in}, []ort.Value{t.out}); err != nil {
 		return fmt.Errorf("running the network: %w", err)
 	}
 	copy(out, t.out.GetData())
 	return nil
 }
 
-// Threads is the number of CPU threads one tile uses.
-func (o *ONNX) Threads() int { return o.cfg.Threads }
-
 // Device is "cpu" or "cuda".
-func (o *ONNX) Device() string { return o.cfg.Device }
+func (o *ONNX) Device() string { return o.device }
 
 // LibraryVersion is the version of ONNX Runtime in use.
 func LibraryVersion() string { return ort.GetVersion() }
 
-func newSlot(cfg Config) (*slot, error) {
+func newSession(cfg Config) (*ort.DynamicAdvancedSession, error) {
 	options, err := sessionOptions(cfg)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = options.Destroy() }()
-	s := &slot{tensors: map[Shape]*tensors{}}
-	s.session, err = ort.NewDynamicAdvancedSessionWithONNXData(cfg.Model, []string{cfg.Input}, []string{cfg.Output}, options)
+	session, err := ort.NewDynamicAdvancedSessionWithONNXData(cfg.Model, []string{cfg.Input}, []string{cfg.Output}, options)
 	if err != nil {
 		return nil, fmt.Errorf("%w: loading the network: %w", ErrDevice, err)
 	}
-	for _, job := range cfg.Jobs {
+	return session, nil
+}
+
+// newSlot makes the tensors of one tile. With an error it is what was made so far.
+func newSlot(jobs []Job) (slot, error) {
+	s := slot{}
+	for _, job := range jobs {
 		t := &tensors{}
-		s.tensors[job.Shape] = t
-		if t.in, err = ort.NewEmptyTensor[float32](job.In); err == nil {
-			t.out, err = ort.NewEmptyTensor[float32](job.Out)
+		s[job.Shape] = t
+		var err error
+		if t.in, err = ort.NewEmptyTensor[float32](job.In); err != nil {
+			return s, err
 		}
-		if err != nil {
-			return nil, errors.Join(err, s.destroy())
+		if t.out, err = ort.NewEmptyTensor[float32](job.Out); err != nil {
+			return s, err
 		}
 	}
 	return s, nil
 }
 
-func (s *slot) destroy() error {
-	errs := []error{s.session.Destroy()}
-	for _, t := range s.tensors {
+func (s slot) destroy() error {
+	var errs []error
+	for _, t := range s {
 		for _, tensor := range []*ort.Tensor[float32]{t.in, t.out} {
 			if tensor != nil {
 				errs = append(errs, tensor.Destroy())

@@ -177,28 +177,32 @@ type inkHistogram struct {
 }
 
 func (h *inkHistogram) add(b [3]float64, mass float32) {
-	corners(b, func(i int, k float64) { h.v[i] += k * float64(mass) })
+	at, k := corners(b)
+	for i, j := range at {
+		h.v[j] += k[i] * float64(mass)
+	}
 	h.total += float64(mass)
 }
 
 func (h *inkHistogram) at(b [3]float64) (v float64) {
-	corners(b, func(i int, k float64) { v += k * h.v[i] })
+	at, k := corners(b)
+	for i, j := range at {
+		v += k[i] * h.v[j]
+	}
 	return v
 }
 
-// corners visits the eight bins round a point with their trilinear weights.
-func corners(b [3]float64, visit func(i int, k float64)) {
-	for corner := range 8 {
-		k, i := 1.0, 0
-		for axis, v := range b {
-			at := math.Floor(v)
-			f := v - at
-			if corner>>axis&1 == 1 {
-				at, f = min(at+1, inkBins-1), 1-f
-			}
-			k *= 1 - f
-			i = i*inkBins + int(at)
+// corners are the eight bins round a point and their trilinear weights.
+func corners(b [3]float64) (at [8]int, k [8]float64) {
+	k[0] = 1
+	for axis, v := range b {
+		low := int(v)
+		high, f := min(low+1, inkBins-1), v-float64(low)
+		for i := 1<<axis - 1; i >= 0; i-- {
+			j := i | 1<<axis
+			at[j], k[j] = at[i]*inkBins+high, k[i]*f
+			at[i], k[i] = at[i]*inkBins+low, k[i]*(1-f)
 		}
-		visit(i, k)
 	}
+	return at, k
 }

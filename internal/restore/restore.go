@@ -101,7 +101,7 @@ func (e *Engine) Clean(ctx context.Context, src *image.RGBA, o Options) (*Page, 
 	start := time.Now()
 	src, m := v.src, v.m
 	paper := paperGrids(m, e.Threads)
-	s, err := segment(ctx, e.Segmenter, m, exposure(paper))
+	s, err := segment(ctx, e.Segmenter, m, exposure(paper), e.Threads)
 	if err != nil {
 		return nil, err
 	}

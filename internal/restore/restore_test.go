@@ -328,6 +328,7 @@ func (s *stopAfter) Run(ctx context.Context, shape nn.Shape, in, out []float32) 
 }
 
 func TestStopsBetweenTiles(t *testing.T) {
+	// One thread, so that no other tile is being worked on when the context ends.
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &stopAfter{tiles: 2, stop: cancel}
 	e := Engine{Segmenter: r, Orienter: nn.Upright{}, Em: 24, Threads: 1}
@@ -380,7 +381,7 @@ func TestSegmentStitchesInPlace(t *testing.T) {
 		for i := range m.Pix[0] {
 			m.Pix[0][i] = uint8((i%size.X*7 + i/size.X*13) % 120)
 		}
-		s, err := segment(context.Background(), identity{}, m, [3]float32{1, 1, 1})
+		s, err := segment(context.Background(), identity{}, m, [3]float32{1, 1, 1}, 2)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,9 @@ import (
 	"image"
 	"math"
 	"slices"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 
 	"unink/internal/nn"
 	"unink/internal/raster"
@@ -91,25 +94,36 @@ func tileSpans(n, side int) []tileSpan {
 	return out
 }
 
-// segment classifies every pixel of the working picture, tile by tile, each plane times its gain.
-func segment(ctx context.Context, runner nn.Runner, m *raster.RGB, gain [3]float32) (*scores, error) {
+// segment classifies every pixel of the working picture, each plane times its gain, so many tiles at once.
+func segment(ctx context.Context, runner nn.Runner, m *raster.RGB, gain [3]float32, workers int) (*scores, error) {
 	s := &scores{w: m.W, h: m.H, hand: make([]int8, m.W*m.H), print: make([]int8, m.W*m.H)}
-	tile := shapeFor(m.W, m.H)
-	in := make([]float32, 3*tile.Pixels())
-	out := make([]float32, nn.Classes*tile.Pixels())
-	for _, ty := range tileSpans(m.H, tile.H) {
-		for _, tx := range tileSpans(m.W, tile.W) {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			cut(in, m, gain, tile, tx.at, ty.at)
-			if err := runner.Run(ctx, tile, in, out); err != nil {
-				return nil, err
-			}
-			s.paste(out, tile, tx, ty)
+	shape := shapeFor(m.W, m.H)
+	var tiles [][2]tileSpan
+	for _, ty := range tileSpans(m.H, shape.H) {
+		for _, tx := range tileSpans(m.W, shape.W) {
+			tiles = append(tiles, [2]tileSpan{tx, ty})
 		}
 	}
-	return s, nil
+	var next atomic.Int64
+	group, ctx := errgroup.WithContext(ctx)
+	for range min(workers, len(tiles)) {
+		group.Go(func() error {
+			in, out := make([]float32, 3*shape.Pixels()), make([]float32, nn.Classes*shape.Pixels())
+			for i := next.Add(1) - 1; i < int64(len(tiles)); i = next.Add(1) - 1 {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				tx, ty := tiles[i][0], tiles[i][1]
+				cut(in, m, gain, shape, tx.at, ty.at)
+				if err := runner.Run(ctx, shape, in, out); err != nil {
+					return err
+				}
+				s.paste(out, shape, tx, ty)
+			}
+			return nil
+		})
+	}
+	return s, group.Wait()
 }
 
 // exposure is the gains of the planes that make a dim page's paper as light as the network saw most: as
