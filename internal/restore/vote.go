@@ -369,7 +369,26 @@ func agreeOnLooks(regions []region, bonds []neighbours, looks *likeness) []float
 		}
 		field = agree(evidence, bonds)
 	}
+	if !believed(regions, evidence, field) {
+		for i := range field {
+			field[i] = -1
+		}
+	}
 	return field
+}
+
+// believed says whether what seems to be writing is that by its own evidence, in the mean of the page, and not only by what its
+// regions say of each other: on a page nobody wrote on mistakes have nothing else to lean on. Long lines are not asked.
+func believed(regions []region, evidence, field []float64) bool {
+	const enough = 1.8
+	sum, mass := 0.0, 0.0
+	for i, r := range regions {
+		if field[i] > 0 && !isRule(r.Component) {
+			sum += float64(r.Area) * evidence[i]
+			mass += float64(r.Area)
+		}
+	}
+	return sum >= enough*mass
 }
 
 // agree is the fixed point of each region's evidence and what its neighbours, as sure as they are, would have it be.

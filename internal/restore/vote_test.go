@@ -3,6 +3,8 @@ package restore
 import (
 	"strings"
 	"testing"
+
+	"unink/internal/raster"
 )
 
 // drawn makes scores of a picture: h is writing, p print, and a blank paper.
@@ -81,5 +83,24 @@ func TestLinesAreTakenWhereStrokesTouchThem(t *testing.T) {
 	taken := strings.Repeat("p", 28) + strings.Repeat("h", 7) + strings.Repeat("p", 25)
 	if rows := strings.Split(s.String(), "\n"); rows[3] != taken || rows[4] != taken || rows[1] != feet {
 		t.Errorf("got\n%s", s)
+	}
+}
+
+// Doubtful regions that only confirm each other are no writing; beside plain writing they are.
+func TestMistakesDoNotConfirmEachOther(t *testing.T) {
+	doubtful := region{Component: raster.Component{Area: 100, X1: 10, Y1: 10}, evidence: 1}
+	plain := doubtful
+	plain.evidence = 4
+	bonds := []neighbours{{0, 1, 4}, {0, 2, 4}, {1, 2, 4}}
+	for _, c := range []struct {
+		third region
+		want  bool
+	}{{doubtful, false}, {plain, true}} {
+		regions := []region{doubtful, doubtful, c.third}
+		for i, v := range agreeOnLooks(regions, bonds, &likeness{regions, make([]traits, len(regions)), 1}) {
+			if (v > 0) != c.want {
+				t.Errorf("beside a region of evidence %g, region %d is %g", c.third.evidence, i, v)
+			}
+		}
 	}
 }
