@@ -363,13 +363,16 @@ func agreeOnLooks(regions []region, bonds []neighbours, looks *likeness) []float
 		evidence[i] = r.evidence
 	}
 	field := agree(evidence, bonds)
-	for range rounds {
+	look := func() {
 		for i, odds := range looks.odds(field) {
 			evidence[i] = regions[i].evidence + odds
 		}
+	}
+	for range rounds {
+		look()
 		field = agree(evidence, bonds)
 	}
-	if !believed(regions, evidence, field) {
+	if look(); !believed(regions, evidence, field) {
 		for i := range field {
 			field[i] = -1
 		}
