@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	long    = flag.Bool("long", false, "faults last 20 s and the overload 5 minutes")
+	long    = flag.Bool("long", false, "faults last 20 s, killing 2 minutes and the overload 5")
 	soakFor = flag.Duration("soak", 10*time.Second, "how long the soak lasts")
 )
 

@@ -71,12 +71,11 @@ func Start(ctx context.Context, c Config) (*System, error) {
 	}
 	secret := filepath.Join(c.Folder, "secret")
 	s.storage = []string{"--data", c.Folder, "--secret", secret, "--database", databaseURL(s.Database.server.(*postgres).address())}
-	fleet := "nats://" + s.NATS.Address()
 	var mu sync.Mutex
 	var starting errgroup.Group
 	for range c.Workers {
 		starting.Go(func() error {
-			w, err := launch("worker", s.command("worker", "--fleet", fleet, "--workers", "1", "--threads", "1"))
+			w, err := s.work()
 			if err != nil {
 				return err
 			}
@@ -89,7 +88,7 @@ func Start(ctx context.Context, c Config) (*System, error) {
 	}
 	for range c.Services { // one after the other: the first makes the tables
 		service, err := s.serve(ctx, "--data", c.Folder, "--secret", secret, "--database", databaseURL(s.Database.Address()),
-			"--redis", "redis://"+s.Redis.Address(), "--fleet", fleet)
+			"--redis", "redis://"+s.Redis.Address(), "--fleet", s.fleet())
 		if service != nil {
 			s.Services = append(s.Services, service)
 		}
@@ -137,6 +136,23 @@ func (s *System) command(arguments ...string) *exec.Cmd {
 	}
 	c.Env = append(c.Env, s.config.Env...)
 	return c
+}
+
+func (s *System) fleet() string { return "nats://" + s.NATS.Address() }
+
+// work starts a worker.
+func (s *System) work() (*Process, error) {
+	return launch("worker", s.command("worker", "--fleet", s.fleet(), "--workers", "1", "--threads", "1"))
+}
+
+// Replace kills a worker and starts another one in its place, which it does not wait for.
+func (s *System) Replace(worker int) error {
+	s.Workers[worker].Kill()
+	w, err := s.work()
+	if err == nil {
+		s.Workers[worker] = w
+	}
+	return err
 }
 
 // serve starts a service, and returns it when it serves.
