@@ -19,8 +19,8 @@ var (
 	Landscape = Shape{896, 640}
 )
 
-// Middle is the shape of the middle of a page that the orientation network looks at.
-var Middle = Shape{640, 640}
+// Window is the shape of the part of a page that the orientation network looks at.
+var Window = Shape{640, 640}
 
 // Pixels of a picture of this shape.
 func (s Shape) Pixels() int { return s.W * s.H }
@@ -43,7 +43,7 @@ func Segmenting() []Job {
 
 // Orienting is the job of the orientation network: one plane in, four logits out.
 func Orienting() []Job {
-	return []Job{{Middle, []int64{1, 1, int64(Middle.H), int64(Middle.W)}, []int64{1, 4}}}
+	return []Job{{Window, []int64{1, 1, int64(Window.H), int64(Window.W)}, []int64{1, 4}}}
 }
 
 // Classes is the number of classes a [Runner] tells apart, in this order.
