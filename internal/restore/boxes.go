@@ -16,11 +16,16 @@ const (
 	boxReach                = 0.8   // of a side: how far a mark is followed beyond its box
 )
 
-// findMarks finds the marks in tick boxes that were written. The network sees a box and a tick as one small sign; but a
-// page has many boxes, most of them empty, and what a box has beyond its empty neighbours was put there. Marks that repeat
-// exactly were printed.
+// findMarks finds the marks in tick boxes and bubbles that were written.
 func (s *scores) findMarks(ink *inkPlane) []*mark {
 	labels, components := raster.Components(ink.solid, s.w)
+	return append(s.findTicks(ink, labels, components), s.findFilled(ink, labels, components)...)
+}
+
+// findTicks finds the marks in tick boxes. The network sees a box and a tick as one small sign; but a
+// page has many boxes, most of them empty, and what a box has beyond its empty neighbours was put there. Marks that repeat
+// exactly were printed.
+func (s *scores) findTicks(ink *inkPlane, labels []int32, components []raster.Component) []*mark {
 	var empty []box
 	for i, c := range components {
 		if b := (box{c, int32(i + 1)}); b.isEmpty(labels, s.w) {
