@@ -52,11 +52,13 @@ func (s *scores) findFilled(ink *inkPlane, labels []int32, components []raster.C
 
 func (b *box) centre() (x, y float64) { return float64(b.X0+b.X1) / 2, float64(b.Y0+b.Y1) / 2 }
 
-// isRound says that a component has a round outline, whatever is in it.
+// isRound says that a component has a round outline, whatever is in it: from outside every ray meets it at the same distance, and
+// nothing of it lies farther out, as the corners of a dense letter do.
 func (b *box) isRound(labels []int32, w int) bool {
 	const (
-		rays, least  = 24, 22
-		outer, inner = 1.08, 0.72 // of the half axes: where the outline lies
+		rays, least  = 24, 23
+		outer, inner = 1.12, 0.84 // of the half axes: where the outline lies
+		most         = 0.01       // share of the component farther out
 	)
 	if min(b.Width(), b.Height()) < smallestBubble || max(b.Width(), b.Height()) > largestBubble || 4*b.Width() < 3*b.Height() || 4*b.Height() < 3*b.Width() {
 		return false
@@ -74,7 +76,17 @@ func (b *box) isRound(labels []int32, w int) bool {
 			}
 		}
 	}
-	return hits >= least
+	if hits < least {
+		return false
+	}
+	out := 0
+	for _, p := range b.ink(labels, w) {
+		dx, dy := (float64(b.X0+p[0])+0.5-cx)/rx, (float64(b.Y0+p[1])+0.5-cy)/ry
+		if dx*dx+dy*dy > outer*outer {
+			out++
+		}
+	}
+	return float64(out) <= most*float64(b.Area)
 }
 
 // fullness is the share of ink within a round outline.
