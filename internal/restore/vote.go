@@ -241,6 +241,7 @@ const voteReach = 12
 func findNeighbours(labels []int32, w, h int, regions []region) []neighbours {
 	owner := slices.Clone(labels)
 	meetings := map[[2]int32]meeting{}
+	var last [2]int32 // pair that met: most pixels meet whom the one before them met
 	frontier := border(labels, w, inDoubt(labels, w, h, regions))
 	for d := 0; d <= voteReach/2; d++ {
 		var next []int32
@@ -258,6 +259,10 @@ func findNeighbours(labels []int32, w, h int, regions []region) []neighbours {
 					next = append(next, int32(j))
 				} else if l < o { // the other side sees the other case
 					pair := [2]int32{l, o}
+					if pair == last {
+						continue
+					}
+					last = pair
 					if _, met := meetings[pair]; !met {
 						meetings[pair] = meeting{gap: 2 * d, touch: d == 0}
 					}
