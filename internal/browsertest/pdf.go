@@ -58,7 +58,7 @@ func wave(p PDFPage) string {
 	y := p.Height * 17 / 20
 	line := fmt.Sprintf(" 0.12 0.22 0.75 RG 1.5 w 10 %d m", y)
 	for i, x := 0, 10; x+2*step < p.Width; i, x = i+1, x+2*step {
-		line += fmt.Sprintf(" %d %d %d %d %d %d c", x+step/2, y+2*step-i%3, x+3*step/2, y-2*step+i%4, x+2*step, y)
+		line += fmt.Sprintf(" %d %d %d %d %d %d c", x+step+i*7%11, y+2*step-i*5%13, x+step-i*3%7, y-2*step+i*7%9, x+2*step, y+i*5%7)
 	}
 	return line + " S"
 }

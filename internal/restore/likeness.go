@@ -43,6 +43,16 @@ func (r *region) traits(twin float64) traits {
 	return traits{math.Log2(thickness), math.Log2(float64(max(r.Width(), r.Height()))), colour[0], colour[1], colour[2], twin}
 }
 
+// repeated is the log-odds that a region was written by how near the page's likest other shape is: no hand makes the same twice,
+// while print whose letters come once only is no less print.
+func (t *traits) repeated() float64 {
+	const far, near, most = 0.4, 0.2, -2 // from here to there it speaks for print
+	if twin := t[5]; twin < far {
+		return most * min((far-twin)/(far-near), 1)
+	}
+	return 0
+}
+
 // odds says of every region how much more it is like the page's writing than like its print, as log-odds: the kernel
 // density (Parzen, 1962) of the one over that of the other. field is how surely each region is writing so far. Where
 // both look the same that tells nothing, and where there is little writing it tells little.

@@ -364,8 +364,9 @@ func isRule(c raster.Component) bool {
 func agreeOnLooks(regions []region, bonds []neighbours, looks *likeness) []float64 {
 	const rounds = 2
 	evidence := make([]float64, len(regions))
-	for i, r := range regions {
-		evidence[i] = r.evidence
+	for i := range regions {
+		regions[i].evidence += looks.traits[i].repeated()
+		evidence[i] = regions[i].evidence
 	}
 	field := agree(evidence, bonds)
 	look := func() {

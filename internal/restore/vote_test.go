@@ -1,6 +1,8 @@
 package restore
 
 import (
+	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -97,10 +99,25 @@ func TestMistakesDoNotConfirmEachOther(t *testing.T) {
 		want  bool
 	}{{doubtful, false}, {plain, true}} {
 		regions := []region{doubtful, doubtful, c.third}
-		for i, v := range agreeOnLooks(regions, bonds, &likeness{regions, make([]traits, len(regions)), 1}) {
+		unknown := traits{5: math.NaN()}
+		for i, v := range agreeOnLooks(regions, bonds, &likeness{regions, []traits{unknown, unknown, unknown}, 1}) {
 			if (v > 0) != c.want {
 				t.Errorf("beside a region of evidence %g, region %d is %g", c.third.evidence, i, v)
 			}
+		}
+	}
+}
+
+// What comes again in the same shape is print, however much it looks like writing otherwise.
+func TestWhatRepeatsIsPrint(t *testing.T) {
+	regions := []region{{Component: raster.Component{Area: 100, X1: 10, Y1: 10}, evidence: 1.9}, {Component: raster.Component{Area: 900, X1: 30, Y1: 30}, evidence: 4}}
+	for _, c := range []struct {
+		twin float64
+		want bool
+	}{{0.15, false}, {0.8, true}, {math.NaN(), true}} {
+		looks := &likeness{regions, []traits{{5: c.twin}, {5: math.NaN()}}, 1}
+		if field := agreeOnLooks(slices.Clone(regions), nil, looks); (field[0] > 0) != c.want || field[1] < 0 {
+			t.Errorf("with its likest other shape at %g it is %g", c.twin, field[0])
 		}
 	}
 }
