@@ -52,10 +52,7 @@ func (q *queue) open(ctx context.Context) error {
 	defer q.mu.Unlock()
 	stream, err := q.js.Stream(ctx, q.name)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		stream, err = q.js.CreateStream(ctx, jetstream.StreamConfig{
-			Name: q.name, Subjects: []string{subjects + q.name + ".*"}, Metadata: q.about,
-			Retention: jetstream.WorkQueuePolicy, Storage: jetstream.FileStorage, Discard: jetstream.DiscardNew, MaxMsgs: int64(q.pace.queue),
-		})
+		stream, err = q.create(ctx)
 		if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
 			stream, err = q.js.Stream(ctx, q.name) // another process was first
 		}
@@ -74,6 +71,25 @@ func (q *queue) open(ctx context.Context) error {
 	}
 	q.stream, q.consumer = stream, consumer
 	return nil
+}
+
+// create makes the queue. A server that is still clearing away the one of the batch before cannot store the new one for a moment
+// (nats-server 2.15: code 10049), and is asked again.
+func (q *queue) create(ctx context.Context) (jetstream.Stream, error) {
+	const storeFailed jetstream.ErrorCode = 10049
+	for tried := 1; ; tried++ {
+		stream, err := q.js.CreateStream(ctx, jetstream.StreamConfig{
+			Name: q.name, Subjects: []string{subjects + q.name + ".*"}, Metadata: q.about,
+			Retention: jetstream.WorkQueuePolicy, Storage: jetstream.FileStorage, Discard: jetstream.DiscardNew, MaxMsgs: int64(q.pace.queue),
+		})
+		var refused *jetstream.APIError
+		if tried == attempts || !errors.As(err, &refused) || refused.ErrorCode != storeFailed {
+			return stream, err
+		}
+		if q.pause(ctx) != nil {
+			return nil, err
+		}
+	}
 }
 
 // covers reports whether held says what about does; the server adds something of its own.
@@ -100,18 +116,26 @@ func (q *queue) handles() (jetstream.Stream, jetstream.Consumer) {
 // batch. The error ends this one.
 func (q *queue) again(ctx context.Context) error {
 	for {
-		timer := time.NewTimer(q.pace.pause)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return ctx.Err()
+		if err := q.pause(ctx); err != nil {
+			return err
 		}
 		err := q.open(ctx)
 		var other errOther
 		if err == nil || errors.As(err, &other) {
 			return err
 		}
+	}
+}
+
+// pause waits a moment before something is tried again.
+func (q *queue) pause(ctx context.Context) error {
+	timer := time.NewTimer(q.pace.pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
