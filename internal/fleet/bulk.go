@@ -54,7 +54,7 @@ func (w *Worker) take(taking context.Context) (*nats.Msg, error) {
 		defer turn.Stop()
 		select {
 		case m := <-first.in:
-			return taken(m)
+			return m, nil
 		case <-turn.C:
 		case <-taking.Done():
 			return nil, taking.Err()
@@ -71,31 +71,28 @@ func (w *Worker) take(taking context.Context) (*nats.Msg, error) {
 		if other := w.late(second); other != nil {
 			w.refuse(other)
 		}
-		return taken(m)
+		return m, nil
 	case m := <-second.in:
 		if other := w.late(first); other != nil {
 			w.refuse(m)
 			return other, nil
 		}
-		return taken(m)
+		return m, nil
 	case <-taking.Done():
 		return nil, taking.Err()
 	}
 }
 
-// taken is a message of a subscription, or the error of one that ended with its connection.
-func taken(m *nats.Msg) (*nats.Msg, error) {
-	if m == nil {
-		return nil, nats.ErrConnectionClosed
-	}
-	return m, nil
-}
-
 // late ends a subscription after the other one had its message, and returns the message that came in the
 // same moment, if one did.
 func (w *Worker) late(a asking) *nats.Msg {
-	_ = a.Drain()                      // what is on its way still comes
-	_ = w.nc.FlushTimeout(w.pace.beat) // if that is not enough, the offer is made again
+	_ = a.Drain() // what is on its way still comes
+	timer := time.NewTimer(w.pace.beat)
+	defer timer.Stop()
+	select {
+	case <-a.ended:
+	case <-timer.C: // if that is not enough, the offer is made again
+	}
 	select {
 	case m := <-a.in:
 		return m
@@ -115,22 +112,30 @@ func (w *Worker) refuse(m *nats.Msg) {
 	_ = l.sayJSON(busy, note{Worker: w.id})
 }
 
-// asking is a subscription for one offer. Its channel is closed when it ends.
+// asking is a subscription for one offer.
 type asking struct {
 	*nats.Subscription
-	in chan *nats.Msg
+	in    chan *nats.Msg
+	ended chan struct{} // closed when nothing comes any more
 }
 
-func (a asking) leave() { _ = a.Unsubscribe() } // it may have ended with its connection
+func (a asking) leave() { _ = a.Unsubscribe() } // it may have ended with its message
 
 // ask subscribes in the group of free slots.
 func (w *Worker) ask(subject string) (asking, error) {
-	in := make(chan *nats.Msg, 1)
-	// Not ChanQueueSubscribe: there the client reads the bound that AutoUnsubscribe sets without its lock
+	a := asking{in: make(chan *nats.Msg, 1), ended: make(chan struct{})}
+	// With a callback, not with a channel: there the client reads the bound that AutoUnsubscribe sets without its lock
 	// (nats.go 1.55), and an offer may come in between.
-	s, err := w.nc.QueueSubscribeSyncWithChan(subject, group, in)
+	s, err := w.nc.QueueSubscribe(subject, group, func(m *nats.Msg) {
+		select {
+		case a.in <- m:
+		default: // a second one came before the bound was set: it is offered again
+		}
+	})
 	if err != nil {
 		return asking{}, err
 	}
-	return asking{s, in}, s.AutoUnsubscribe(1)
+	s.SetClosedHandler(func(string) { close(a.ended) })
+	a.Subscription = s
+	return a, s.AutoUnsubscribe(1)
 }
