@@ -71,6 +71,18 @@ type pace struct {
 	queue   int           // pages in the queue
 }
 
+// wait is the pause before something is tried again.
+func (p pace) wait(ctx context.Context) error {
+	timer := time.NewTimer(p.pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 var normal = pace{ackWait: 10 * time.Second, pause: time.Second, queue: 10_000}
 
 const (
@@ -242,18 +254,6 @@ func (b *Batch) done(ctx context.Context, p page) (*record, error) {
 	return r, nil
 }
 
-// pause waits between two attempts.
-func (b *Batch) pause(ctx context.Context) error {
-	timer := time.NewTimer(b.cfg.pace.pause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
 // persist tries what needs a place until it can be done, or the place cannot be relied on.
 func (b *Batch) persist(ctx context.Context, do func() error) error {
 	for n := 1; ; n++ {
@@ -261,7 +261,7 @@ func (b *Batch) persist(ctx context.Context, do func() error) error {
 		if err == nil || n == attempts || ctx.Err() != nil || !errors.Is(err, errUnavailable) {
 			return err
 		}
-		if err := b.pause(ctx); err != nil {
+		if err := b.cfg.pace.wait(ctx); err != nil {
 			return err
 		}
 	}

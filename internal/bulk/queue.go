@@ -86,7 +86,7 @@ func (q *queue) create(ctx context.Context) (jetstream.Stream, error) {
 		if tried == attempts || !errors.As(err, &refused) || refused.ErrorCode != storeFailed {
 			return stream, err
 		}
-		if q.pause(ctx) != nil {
+		if q.pace.wait(ctx) != nil {
 			return nil, err
 		}
 	}
@@ -116,7 +116,7 @@ func (q *queue) handles() (jetstream.Stream, jetstream.Consumer) {
 // batch. The error ends this one.
 func (q *queue) again(ctx context.Context) error {
 	for {
-		if err := q.pause(ctx); err != nil {
+		if err := q.pace.wait(ctx); err != nil {
 			return err
 		}
 		err := q.open(ctx)
@@ -124,18 +124,6 @@ func (q *queue) again(ctx context.Context) error {
 		if err == nil || errors.As(err, &other) {
 			return err
 		}
-	}
-}
-
-// pause waits a moment before something is tried again.
-func (q *queue) pause(ctx context.Context) error {
-	timer := time.NewTimer(q.pace.pause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
 

@@ -123,7 +123,7 @@ func (b *Batch) clean(ctx context.Context, p page) (*unink.Result, error) {
 		default:
 			return nil, err
 		}
-		if err := b.pause(ctx); err != nil {
+		if err := b.cfg.pace.wait(ctx); err != nil {
 			return nil, err
 		}
 	}

@@ -29,7 +29,7 @@ type neighbours struct {
 // mean-field inference on a graph of regions, with the page's own ink colours, and then its own looks
 // of writing and print, as evidence.
 //
-// Marks in tick boxes are found apart and have the last word. It returns the page's printed lines and these marks.
+// Marks in tick boxes and bubbles are found apart and have the last word. It returns the page's printed lines and these marks.
 func (s *scores) vote(ink *inkPlane, workers int) ([]rule, []*mark) {
 	var marks []*mark
 	var boxes sync.WaitGroup
@@ -363,15 +363,15 @@ func isRule(c raster.Component) bool {
 // what is surely writing and surely print, from what each looks like.
 func agreeOnLooks(regions []region, bonds []neighbours, looks *likeness) []float64 {
 	const rounds = 2
-	evidence := make([]float64, len(regions))
-	for i := range regions {
-		regions[i].evidence += looks.traits[i].repeated()
-		evidence[i] = regions[i].evidence
+	own := make([]float64, len(regions))
+	for i, r := range regions {
+		own[i] = r.evidence + looks.traits[i].repeated()
 	}
+	evidence := slices.Clone(own)
 	field := agree(evidence, bonds)
 	look := func() {
 		for i, odds := range looks.odds(field) {
-			evidence[i] = regions[i].evidence + odds
+			evidence[i] = own[i] + odds
 		}
 	}
 	for range rounds {

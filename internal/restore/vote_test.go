@@ -2,7 +2,6 @@ package restore
 
 import (
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
@@ -116,7 +115,7 @@ func TestWhatRepeatsIsPrint(t *testing.T) {
 		want bool
 	}{{0.15, false}, {0.8, true}, {math.NaN(), true}} {
 		looks := &likeness{regions, []traits{{5: c.twin}, {5: math.NaN()}}, 1}
-		if field := agreeOnLooks(slices.Clone(regions), nil, looks); (field[0] > 0) != c.want || field[1] < 0 {
+		if field := agreeOnLooks(regions, nil, looks); (field[0] > 0) != c.want || field[1] < 0 {
 			t.Errorf("with its likest other shape at %g it is %g", c.twin, field[0])
 		}
 	}
