@@ -27,10 +27,11 @@ import (
 )
 
 type config struct {
-	program, page            string
-	services, workers, queue int
-	times                    int
-	calm, overload           time.Duration
+	program, page     string
+	services, workers int
+	queue             float64
+	times             int
+	calm, overload    time.Duration
 }
 
 func main() {
@@ -39,7 +40,7 @@ func main() {
 	flag.StringVar(&c.page, "page", "", "the page to clean")
 	flag.IntVar(&c.services, "services", 2, "services")
 	flag.IntVar(&c.workers, "workers", 2, "workers")
-	flag.IntVar(&c.queue, "queue", 1, "pages that may wait for each slot")
+	flag.Float64Var(&c.queue, "queue", 0.5, "how long a page may wait, in times of what a page takes")
 	flag.IntVar(&c.times, "times", 5, "how many times the capacity comes")
 	flag.DurationVar(&c.calm, "calm", 20*time.Second, "how long each measurement before the overload lasts")
 	flag.DurationVar(&c.overload, "for", 5*time.Minute, "how long the overload lasts")
@@ -67,7 +68,7 @@ func (c config) run() (err error) {
 	}
 	s, err := resilience.Start(context.Background(), resilience.Config{
 		Program: c.program, Folder: folder, Services: c.services, Workers: c.workers,
-		Flags: []string{"--per-customer", "100000", "--queue", strconv.Itoa(c.queue), "--max-requests", "1000", "--deadline", "5m"},
+		Flags: []string{"--per-customer", "100000", "--queue", strconv.FormatFloat(c.queue, 'g', -1, 64), "--max-requests", "1000", "--deadline", "5m"},
 	})
 	defer func() { err = errors.Join(err, s.Close()) }()
 	if err != nil {
@@ -96,7 +97,7 @@ type bench struct {
 }
 
 func (b *bench) measure() error {
-	fmt.Printf("%d KiB a page, %d CPUs, load %s; %d services with a queue of %d for each slot, %d workers\n\n",
+	fmt.Printf("%d KiB a page, %d CPUs, load %s; %d services with a queue of %g for each slot, %d workers\n\n",
 		(len(b.page)+1023)>>10, runtime.NumCPU(), load(), b.services, b.queue, b.workers)
 	fmt.Printf("%-22s%10s%10s%10s%10s\n", "", "pages/s", "p50 ms", "p99 ms", "max ms")
 	b.closed(b.workers, b.calm/4) // warms up

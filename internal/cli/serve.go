@@ -35,7 +35,7 @@ type serveCmd struct {
 	MetricsListen string        `default:"127.0.0.1:9464" env:"UNINK_METRICS_LISTEN" placeholder:"ADDR" help:"Address of /metrics (${default})."`
 	DevToken      string        `env:"UNINK_DEV_TOKEN" placeholder:"TOKEN" help:"With --open: token of the developer entry point, 16 characters or more. Default: a new one at each start."`
 	Workers       int           `env:"UNINK_WORKERS" placeholder:"N" help:"Pages cleaned at once. Default: half the CPUs."`
-	Queue         int           `default:"${queue}" env:"UNINK_QUEUE" help:"Pages that may wait for each page cleaned at once, before others are refused: how many times a page's own time it waits at most (${default})."`
+	Queue         float64       `default:"${queue}" env:"UNINK_QUEUE" help:"How long a page may wait before others are refused, in times of what a page takes: so many wait for each page cleaned at once (${default})."`
 	MaxRequests   int           `default:"${max_requests}" env:"UNINK_MAX_REQUESTS" help:"Requests held at once, those still uploading included (${default})."`
 	Deadline      time.Duration `default:"${deadline}" env:"UNINK_DEADLINE" help:"For one page, waiting included (${default})."`
 	UploadTimeout time.Duration `default:"${upload_timeout}" env:"UNINK_UPLOAD_TIMEOUT" help:"For one request's body (${default})."`
@@ -125,7 +125,7 @@ type sellingFlags struct {
 func serveDefaults() kong.Vars {
 	d := httpapi.DefaultConfig()
 	return kong.Vars{
-		"queue": strconv.Itoa(d.Gate.Queue), "max_requests": strconv.Itoa(d.MaxRequests),
+		"queue": strconv.FormatFloat(d.Gate.Queue, 'g', -1, 64), "max_requests": strconv.Itoa(d.MaxRequests),
 		"guest_credits": strconv.Itoa(d.GuestDaily), "guest_address": strconv.Itoa(d.GuestAddressDaily),
 		"pdf_guest_credits": strconv.Itoa(d.PDFGuestDaily), "pdf_guest_address": strconv.Itoa(d.PDFGuestAddressDaily),
 		"account_credits": strconv.Itoa(d.AccountCredits), "anonymous_credits": strconv.Itoa(d.AnonymousCredits),

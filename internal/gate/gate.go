@@ -11,7 +11,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"sync"
+	"time"
 )
 
 // The reasons for which [Gate.Do] refuses work without starting it.
@@ -29,16 +32,21 @@ var ErrWorker = errors.New("gate: the remote worker failed")
 // Config sizes a [Gate].
 type Config struct {
 	Workers int // tasks that run at once; at least 1
-	Queue   int // tasks that may wait for each worker, so that none waits longer than they take; 0 lets none wait
+	// Queue is how long a task may have to wait, in times of what a task takes: so many may wait for
+	// each worker, the last of them for the fraction. 0 lets none wait.
+	Queue float64
 }
+
+// maxQueue bounds the places for each worker.
+const maxQueue = 1_000_000
 
 // Validate says which field is out of range.
 func (c Config) Validate() error {
 	switch {
 	case c.Workers < 1:
 		return fmt.Errorf("workers must be at least 1, not %d", c.Workers)
-	case c.Queue < 0:
-		return fmt.Errorf("queue must not be negative, not %d", c.Queue)
+	case !(c.Queue >= 0 && c.Queue <= maxQueue):
+		return fmt.Errorf("queue must be between 0 and %d, not %g", maxQueue, c.Queue)
 	}
 	return nil
 }
@@ -53,12 +61,13 @@ type Turn struct {
 // Gate lets tasks through to a bounded number of workers. It is safe for concurrent use and owns
 // no goroutine: a task runs on its caller's.
 type Gate struct {
-	queue int
+	queue float64
 
 	mu          sync.Mutex
 	workers     int
-	running     int
+	running     []*visit // longest first
 	waiting     int
+	usual       time.Duration // what a task takes: mean of the last ones; 0 before the first is done
 	interactive line
 	bulk        line
 	closed      bool
@@ -81,35 +90,35 @@ func (g *Gate) Do(ctx context.Context, task func() error) error {
 // [ErrFull], [ErrClosed] or [ErrNoWorker] at once when the task may not even wait, ErrFull and
 // ErrNoWorker also when it has to leave the queue, and the context's error when that ends first.
 func (g *Gate) DoAs(ctx context.Context, turn Turn, task func() error) error {
-	w, err := g.enter(turn)
+	v, err := g.enter(turn)
 	if err != nil {
 		return err
 	}
-	if err := g.wait(ctx, w); err != nil {
+	if err := g.wait(ctx, v); err != nil {
 		return err
 	}
-	defer g.leave()
+	defer g.leave(v)
 	return task()
 }
 
-// enter takes a worker, in which case it returns nil, or a place in the queue.
-func (g *Gate) enter(turn Turn) (*waiter, error) {
+// enter takes a worker or a place in the queue.
+func (g *Gate) enter(turn Turn) (*visit, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if err := g.refusal(turn); err != nil {
 		return nil, err
 	}
-	if g.running < g.workers {
-		g.running++
-		return nil, nil
+	v := &visit{turn: turn, verdict: make(chan error, 1)}
+	if len(g.running) < g.workers {
+		g.run(v)
+		return v, nil
 	}
 	if g.full() {
 		g.drop(turn)
 	}
-	w := &waiter{turn: turn, verdict: make(chan error, 1)}
 	g.waiting++
-	g.lineOf(turn).push(w)
-	return w, nil
+	g.lineOf(turn).push(v)
+	return v, nil
 }
 
 // Refusal is the error with which [Gate.DoAs] would refuse a task at once now, nil if it would not.
@@ -131,70 +140,86 @@ func (g *Gate) refusal(turn Turn) error {
 	return nil
 }
 
-// wait returns nil when it is the waiter's turn: a worker is taken.
-func (g *Gate) wait(ctx context.Context, w *waiter) error {
-	if w == nil {
-		return nil
-	}
+// wait returns nil when it is the visit's turn: a worker is taken.
+func (g *Gate) wait(ctx context.Context, v *visit) error {
 	select {
-	case err := <-w.verdict:
+	case err := <-v.verdict:
 		return err
 	case <-ctx.Done():
 	}
 	g.mu.Lock()
-	if g.lineOf(w.turn).remove(w) {
+	if g.lineOf(v.turn).remove(v) {
 		g.waiting--
 		g.mu.Unlock()
 		return ctx.Err()
 	}
 	g.mu.Unlock()
-	if err := <-w.verdict; err != nil { // it was told in the same moment
+	if err := <-v.verdict; err != nil { // it was told in the same moment
 		return err
 	}
-	g.leave()
+	g.quit(v)
 	return ctx.Err()
 }
 
-func (g *Gate) leave() {
+// run gives a visit a worker.
+func (g *Gate) run(v *visit) {
+	v.began = time.Now()
+	g.running = append(g.running, v)
+	v.verdict <- nil
+}
+
+// leave gives the worker of a task that has run back.
+func (g *Gate) leave(v *visit) {
+	g.mu.Lock()
+	took := time.Since(v.began)
+	if g.usual == 0 {
+		g.usual = took
+	}
+	g.usual += (took - g.usual) / 8
+	g.mu.Unlock()
+	g.quit(v)
+}
+
+// quit gives a worker back.
+func (g *Gate) quit(v *visit) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.running--
+	g.running = slices.DeleteFunc(g.running, func(other *visit) bool { return other == v })
 	g.admit()
 }
 
 // admit lets in whose turn it is while workers are free.
 func (g *Gate) admit() {
-	for g.running < g.workers && g.waiting > 0 {
-		w := g.interactive.pop()
-		if w == nil {
-			w = g.bulk.pop()
+	for len(g.running) < g.workers && g.waiting > 0 {
+		v := g.interactive.pop()
+		if v == nil {
+			v = g.bulk.pop()
 		}
 		g.waiting--
-		g.running++
-		w.verdict <- nil
+		g.run(v)
 	}
 }
 
 // yielding is the newest task of the longest line, if it ought to wait behind the one that comes;
 // otherwise nil.
-func (g *Gate) yielding(turn Turn) *waiter {
+func (g *Gate) yielding(turn Turn) *visit {
 	line := &g.bulk
 	if !turn.Bulk && line.empty() {
 		line = &g.interactive
 	}
 	longest := line.longest()
-	if longest == nil || turn.Bulk == longest.bulk && len(longest.waiters) <= line.count(turn.Caller)+1 {
+	if longest == nil || turn.Bulk == longest.bulk && len(longest.waiting) <= line.count(turn.Caller)+1 {
 		return nil
 	}
-	return longest.waiters[len(longest.waiters)-1]
+	return longest.waiting[len(longest.waiting)-1]
 }
 
 // drop takes the task that yields to the one that comes out of the queue.
 func (g *Gate) drop(turn Turn) {
-	w := g.yielding(turn)
-	g.lineOf(w.turn).remove(w)
+	v := g.yielding(turn)
+	g.lineOf(v.turn).remove(v)
 	g.waiting--
-	w.verdict <- ErrFull
+	v.verdict <- ErrFull
 }
 
 func (g *Gate) lineOf(t Turn) *line {
@@ -215,9 +240,9 @@ func (g *Gate) Resize(workers int) {
 		return
 	}
 	for _, line := range []*line{&g.interactive, &g.bulk} {
-		for w := line.pop(); w != nil; w = line.pop() {
+		for v := line.pop(); v != nil; v = line.pop() {
 			g.waiting--
-			w.verdict <- ErrNoWorker
+			v.verdict <- ErrNoWorker
 		}
 	}
 }
@@ -243,13 +268,29 @@ func (g *Gate) Full() bool {
 	return g.full()
 }
 
-func (g *Gate) full() bool { return g.running >= g.workers && g.waiting >= g.queue*g.workers }
+func (g *Gate) full() bool {
+	return len(g.running) >= g.workers && (g.waiting >= g.places() || g.foreseen() > g.queue)
+}
+
+func (g *Gate) places() int { return int(math.Ceil(g.queue * float64(g.workers))) }
+
+// foreseen is how long one more task would wait at the end of the queue while all workers are busy, in
+// times of what a task takes: the workers get free in the order in which their tasks began.
+func (g *Gate) foreseen() float64 {
+	excess := len(g.running) - g.workers // of workers that were taken away and still have a task
+	before := g.running[excess+g.waiting%g.workers]
+	left := 0.0
+	if g.usual > 0 {
+		left = max(0, 1-float64(time.Since(before.began))/float64(g.usual))
+	}
+	return float64(g.waiting/g.workers) + left
+}
 
 // Places is how many tasks may wait.
 func (g *Gate) Places() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.queue * g.workers
+	return g.places()
 }
 
 // Workers is how many tasks may run at once.
@@ -263,7 +304,7 @@ func (g *Gate) Workers() int {
 func (g *Gate) Running() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.running
+	return len(g.running)
 }
 
 // Waiting is the number of tasks that wait for a worker now.

@@ -3,6 +3,8 @@ package gate
 import (
 	"context"
 	"errors"
+	"math"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -13,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func open(t *testing.T, workers, queue int) *Gate {
+func open(t *testing.T, workers int, queue float64) *Gate {
 	t.Helper()
 	g, err := New(Config{Workers: workers, Queue: queue})
 	if err != nil {
@@ -185,9 +187,74 @@ func TestPlaceComesBackAfterAPanic(t *testing.T) {
 }
 
 func TestConfigOutOfRange(t *testing.T) {
-	for _, c := range []Config{{Workers: 0}, {Workers: 1, Queue: -1}} {
+	for _, c := range []Config{{Workers: 0}, {Workers: 1, Queue: -1}, {Workers: 1, Queue: math.NaN()}, {Workers: 1, Queue: math.Inf(1)}} {
 		if _, err := New(c); err == nil {
 			t.Errorf("%+v was accepted", c)
 		}
 	}
+}
+
+// Half a task's time is all that one may wait: whoever comes while the one that runs is in its first half
+// is refused, and nobody waits longer.
+func TestWaitsOnlyForAWorkerThatIsSoonFree(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := open(t, 1, 0.5)
+		second := func() error { time.Sleep(time.Second); return nil }
+		if err := g.Do(t.Context(), second); err != nil { // tells the gate what a task takes
+			t.Fatal(err)
+		}
+		var mu sync.Mutex
+		var longest time.Duration
+		var ran, refused int
+		for range 100 { // ten tasks' time
+			go func() {
+				came := time.Now()
+				err := g.Do(t.Context(), second)
+				mu.Lock()
+				defer mu.Unlock()
+				switch {
+				case errors.Is(err, ErrFull):
+					refused++
+					if waited := time.Since(came); waited > 0 {
+						t.Errorf("refused after %v", waited)
+					}
+				case err != nil:
+					t.Error(err)
+				default:
+					ran++
+					longest = max(longest, time.Since(came))
+				}
+			}()
+			time.Sleep(100 * time.Millisecond)
+			synctest.Wait()
+		}
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if ran < 10 || refused == 0 || longest > 1500*time.Millisecond {
+			t.Errorf("%d ran, %d were refused, the longest took %v; want a worker that is never idle and at most half a task's wait", ran, refused, longest)
+		}
+	})
+}
+
+// With two workers whose tasks began apart, the one to wait for is the older.
+func TestWaitsForTheWorkerThatIsFreeFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := open(t, 2, 0.5)
+		task := func() { _ = g.Do(t.Context(), func() error { time.Sleep(time.Second); return nil }) }
+		task()
+		go task()
+		time.Sleep(600 * time.Millisecond)
+		go task()
+		synctest.Wait()
+		if err := g.Refusal(Turn{}); err != nil {
+			t.Errorf("%v, though a worker is free in 400 ms", err)
+		}
+		go task()
+		synctest.Wait()
+		if err := g.Refusal(Turn{}); !errors.Is(err, ErrFull) {
+			t.Errorf("%v for a second one, whose worker is free in 1 s", err)
+		}
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+	})
 }

@@ -1,18 +1,22 @@
 package gate
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
-// waiter is a task that waits.
-type waiter struct {
+// visit is a task at the gate: one that waits, or runs.
+type visit struct {
 	turn    Turn
 	verdict chan error // gets one value: nil to run, or why not
+	began   time.Time  // when it was told to run
 }
 
 // caller is somebody's tasks, oldest first.
 type caller struct {
 	name    string
 	bulk    bool
-	waiters []*waiter
+	waiting []*visit
 }
 
 // line is the tasks of one priority. Callers stand in a ring and give one task each time round.
@@ -25,26 +29,26 @@ func newLine() line { return line{byName: map[string]*caller{}} }
 
 func (l *line) empty() bool { return len(l.ring) == 0 }
 
-func (l *line) push(w *waiter) {
+func (l *line) push(w *visit) {
 	c := l.byName[w.turn.Caller]
 	if c == nil {
 		c = &caller{name: w.turn.Caller, bulk: w.turn.Bulk}
 		l.byName[c.name] = c
 		l.ring = append(l.ring, c)
 	}
-	c.waiters = append(c.waiters, w)
+	c.waiting = append(c.waiting, w)
 }
 
 // pop takes the next task, nil if there is none.
-func (l *line) pop() *waiter {
+func (l *line) pop() *visit {
 	if l.empty() {
 		return nil
 	}
 	c := l.ring[0]
-	w := c.waiters[0]
-	c.waiters = c.waiters[1:]
+	w := c.waiting[0]
+	c.waiting = c.waiting[1:]
 	l.ring = l.ring[1:]
-	if len(c.waiters) == 0 {
+	if len(c.waiting) == 0 {
 		delete(l.byName, c.name)
 	} else {
 		l.ring = append(l.ring, c)
@@ -53,17 +57,17 @@ func (l *line) pop() *waiter {
 }
 
 // remove takes a task out, and reports whether it was there.
-func (l *line) remove(w *waiter) bool {
+func (l *line) remove(w *visit) bool {
 	c := l.byName[w.turn.Caller]
 	if c == nil {
 		return false
 	}
-	i := slices.Index(c.waiters, w)
+	i := slices.Index(c.waiting, w)
 	if i < 0 {
 		return false
 	}
-	c.waiters = slices.Delete(c.waiters, i, i+1)
-	if len(c.waiters) == 0 {
+	c.waiting = slices.Delete(c.waiting, i, i+1)
+	if len(c.waiting) == 0 {
 		delete(l.byName, c.name)
 		l.ring = slices.DeleteFunc(l.ring, func(other *caller) bool { return other == c })
 	}
@@ -74,7 +78,7 @@ func (l *line) remove(w *waiter) bool {
 func (l *line) longest() *caller {
 	var most *caller
 	for _, c := range l.ring {
-		if most == nil || len(c.waiters) > len(most.waiters) {
+		if most == nil || len(c.waiting) > len(most.waiting) {
 			most = c
 		}
 	}
@@ -83,7 +87,7 @@ func (l *line) longest() *caller {
 
 func (l *line) count(name string) int {
 	if c := l.byName[name]; c != nil {
-		return len(c.waiters)
+		return len(c.waiting)
 	}
 	return 0
 }

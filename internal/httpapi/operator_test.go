@@ -79,7 +79,7 @@ func TestStatistics(t *testing.T) {
 		Latency: []usage.Latency{{Entry: "developer", Pages: 1, P50: 990, P90: 990, P99: 990}, {Entry: "web", Pages: 3, P50: 2000, P90: 4320, P99: 4320}},
 		Revenue: paid,
 		Mail:    mailState{2, 1, 90},
-		Queue:   queueState{Workers: s.cfg.Gate.Workers, Places: s.cfg.Gate.Queue},
+		Queue:   queueState{Workers: s.cfg.Gate.Workers, Places: s.cfg.Gate.Workers * int(s.cfg.Gate.Queue)},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
