@@ -38,7 +38,8 @@ func (f Finish) String() string {
 // Ink is a set of ink colours. The zero value stands for all of them.
 type Ink uint8
 
-// The inks. Pencil is any grey of low contrast; a colour between two goes to the nearest.
+// The inks. Pencil is any grey of low contrast; a colour between two goes to the nearest:
+// highlighter is of its colour's ink too, yellow as Green.
 const (
 	Black  = Ink(restore.Black)
 	Blue   = Ink(restore.Blue)

@@ -110,7 +110,7 @@ func TestMarkedBoxIsDrawnAnew(t *testing.T) {
 			src.Set(x, y, f.GrayAt(x, y))
 		}
 	}
-	c := project(src, s, paperGrids(raster.Resize(src, s.w, s.h, 1), 1), 1)
+	c := project(src, src, s, paperGrids(raster.Resize(src, s.w, s.h, 1), 1), 1)
 	out := c.erase(nil, gone)
 	for y := range f.Rect.Dy() {
 		for x := range f.Rect.Dx() {

@@ -12,15 +12,31 @@ func (c *canvas) layers(cleaned *image.RGBA) (writing *image.NRGBA, mask *image.
 	writing, mask = image.NewNRGBA(c.src.Rect), image.NewGray(c.src.Rect)
 	raster.Rows(c.h, c.workers, func(y0, y1 int) {
 		for i := y0 * c.w; i < y1*c.w; i++ {
-			if c.flags[i]&isHand == 0 {
+			if !c.taken(i) {
 				continue
 			}
 			mask.Pix[i] = 255
-			was, is := c.src.Pix[4*i:4*i+3:4*i+3], cleaned.Pix[4*i:4*i+3:4*i+3]
+			was, is := c.came.Pix[4*i:4*i+3:4*i+3], cleaned.Pix[4*i:4*i+3:4*i+3]
 			lift(writing.Pix[4*i:4*i+4:4*i+4], was, is)
 		}
 	})
 	return writing, mask
+}
+
+// taken says whether something was removed from a pixel.
+func (c *canvas) taken(i int) bool {
+	return c.flags[i]&isHand != 0 || c.came != c.src && [4]uint8(c.came.Pix[4*i:]) != [4]uint8(c.src.Pix[4*i:])
+}
+
+// removed is the share of the page's pixels that something was removed from.
+func (c *canvas) removed() float64 {
+	n := 0
+	for i := range c.flags {
+		if c.taken(i) {
+			n++
+		}
+	}
+	return float64(n) / float64(len(c.flags))
 }
 
 // lift finds the least opaque ink that turns the clean colour into the one that was there.

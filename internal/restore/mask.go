@@ -20,7 +20,8 @@ const (
 
 // canvas is the page at full resolution with what is known of its pixels.
 type canvas struct {
-	src     *image.RGBA
+	came    *image.RGBA // the page as it came to this stage
+	src     *image.RGBA // the same without highlighter
 	w, h    int
 	workers int
 	scale   float64 // full-resolution pixels per working pixel
@@ -31,10 +32,10 @@ type canvas struct {
 
 // project brings the working picture's scores to full resolution: interpolated, then snapped to
 // the ink that is really there.
-func project(src *image.RGBA, s *scores, paper [3]*raster.Grid, workers int) *canvas {
+func project(came, src *image.RGBA, s *scores, paper [3]*raster.Grid, workers int) *canvas {
 	w, h := src.Rect.Dx(), src.Rect.Dy()
 	c := &canvas{
-		src: src, w: w, h: h, workers: workers,
+		came: came, src: src, w: w, h: h, workers: workers,
 		scale: float64(w) / float64(s.w),
 		flags: make([]uint8, w*h),
 		dark:  make([]uint8, w*h),

@@ -99,17 +99,22 @@ func (e *Engine) Clean(ctx context.Context, src *image.RGBA, o Options) (*Page, 
 	}
 
 	start := time.Now()
-	src, m := v.src, v.m
-	paper := paperGrids(m, e.Threads)
-	s, err := segment(ctx, e.Segmenter, m, exposure(paper), e.Threads)
+	s, paper, err := e.segment(ctx, v)
 	if err != nil {
 		return nil, err
+	}
+	page := v.src
+	if h := findHighlighters(v.m, s, e.Threads).of(o.Remove); h != nil {
+		v = e.view(h.lift(page), v.em)
+		if s, paper, err = e.segment(ctx, v); err != nil { // what lies under them was not to be seen well
+			return nil, err
+		}
 	}
 	p.Confidence.Segment = s.confidence()
 	p.Segment = time.Since(start)
 
 	start = time.Now()
-	ink := measureInk(s, m, paper, e.Threads)
+	ink := measureInk(s, v.m, paper, e.Threads)
 	if ink.blank() {
 		return nil, ErrNoContent
 	}
@@ -118,7 +123,7 @@ func (e *Engine) Clean(ctx context.Context, src *image.RGBA, o Options) (*Page, 
 		s.keepOthers(o.Remove, ink)
 	}
 	s.settle(rules)
-	c := project(src, s, paper, e.Threads)
+	c := project(page, v.src, s, paper, e.Threads)
 	if e.Show != nil {
 		e.show(ctx, "segment", c.segmented())
 	}
@@ -197,10 +202,9 @@ func (e *Engine) straighten(ctx context.Context, src *image.RGBA, o Options, p *
 	return v, nil
 }
 
-func (c *canvas) removed() float64 {
-	n := 0
-	for _, v := range c.flags {
-		n += int(v & isHand)
-	}
-	return float64(n) / float64(len(c.flags))
+// segment classifies the pixels of a view, and finds its paper.
+func (e *Engine) segment(ctx context.Context, v view) (*scores, [3]*raster.Grid, error) {
+	paper := paperGrids(v.m, e.Threads)
+	s, err := segment(ctx, e.Segmenter, v.m, exposure(paper), e.Threads)
+	return s, paper, err
 }
