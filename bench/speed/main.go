@@ -136,17 +136,44 @@ func pages(c config, w, h int, em float64, times int) (m measurement, err error)
 	if err != nil {
 		return m, err
 	}
-	var total, network []float64
-	for range times {
+	taken := make([]unink.Timings, times)
+	for i := range taken {
 		r, err := cleaner.Clean(context.Background(), data, unink.Options{Format: unink.JPEG})
 		if err != nil {
 			return m, err
 		}
-		total = append(total, ms(r.Timings.Total))
-		network = append(network, ms(r.Timings.Segment))
+		taken[i] = r.Timings
 	}
-	m = measurement{Name: fmt.Sprintf("%d×%d JPEG to JPEG", w, h), Millis: median(total), Network: median(network)}
+	usual := func(of func(t *unink.Timings) time.Duration) float64 {
+		var v []float64
+		for i := range taken {
+			v = append(v, ms(of(&taken[i])))
+		}
+		return median(v)
+	}
+	m.Name = fmt.Sprintf("%d×%d JPEG to JPEG", w, h)
+	m.Millis = usual(func(t *unink.Timings) time.Duration { return t.Total })
+	m.Network = usual(func(t *unink.Timings) time.Duration { return t.Segment })
+	for _, s := range stages {
+		m.Note += fmt.Sprintf("%s %.0f, ", s.name, usual(s.of))
+	}
+	m.Note = strings.TrimSuffix(m.Note, ", ")
 	return m, cleaner.Close()
+}
+
+// stages are a page's, in their order; what is left of the total is between them.
+var stages = []struct {
+	name string
+	of   func(t *unink.Timings) time.Duration
+}{
+	{"decode", func(t *unink.Timings) time.Duration { return t.Decode }},
+	{"orient", func(t *unink.Timings) time.Duration { return t.Orient }},
+	{"flatten", func(t *unink.Timings) time.Duration { return t.Flatten }},
+	{"demoire", func(t *unink.Timings) time.Duration { return t.Demoire }},
+	{"segment", func(t *unink.Timings) time.Duration { return t.Segment }},
+	{"erase", func(t *unink.Timings) time.Duration { return t.Erase }},
+	{"finish", func(t *unink.Timings) time.Duration { return t.Finish }},
+	{"encode", func(t *unink.Timings) time.Duration { return t.Encode }},
 }
 
 // sizes cleans pages of many sizes and compares the memory after the first 20 with the last's.
