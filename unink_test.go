@@ -256,3 +256,45 @@ func TestTurnsPagesUpright(t *testing.T) {
 		}
 	}
 }
+
+// Yellow highlighter over a worksheet's print goes, and the print stays.
+func TestHighlighterGoes(t *testing.T) {
+	data, err := os.ReadFile("docs/after.jpg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	was, err := jpeg.Decode(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := image.NewRGBA(was.Bounds())
+	draw.Draw(page, page.Rect, was, image.Point{}, draw.Src)
+	strip := image.Rect(260, 330, 640, 370)
+	for y := strip.Min.Y; y < strip.Max.Y; y++ {
+		lean := (strip.Max.Y - y) / 3
+		for x := strip.Min.X + lean; x < strip.Max.X+lean; x++ {
+			px := page.Pix[page.PixOffset(x, y):][:3]
+			px[0], px[1], px[2] = uint8(int(px[0])*252/255), uint8(int(px[1])*250/255), uint8(int(px[2])*90/255)
+		}
+	}
+	r, err := newCleaner(t, unink.Limits{}).Clean(context.Background(), jpegOf(t, page), unink.Options{Finish: unink.Colour, Format: unink.PNG})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cleaned, err := png.Decode(bytes.NewReader(r.Data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, n := 0.0, 0.0
+	for y := strip.Min.Y; y < strip.Max.Y; y++ {
+		for x := strip.Min.X; x < strip.Max.X; x++ {
+			a, b := was.At(x, y), cleaned.At(x, y)
+			_, _, blue0, _ := a.RGBA()
+			_, _, blue1, _ := b.RGBA()
+			sum, n = sum+math.Abs(float64(blue0)-float64(blue1))/257, n+1
+		}
+	}
+	if mean := sum / n; mean > 10 {
+		t.Errorf("blue differs by %.1f in the mean where the highlighter was", mean)
+	}
+}
