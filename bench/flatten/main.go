@@ -8,6 +8,8 @@
 //	shift  mean distance of the page's points from where they belong, in pixels of the picture,
 //	       but for a similarity transform (turned, moved, scaled)
 //	skew   how far the page as a whole is turned, in degrees
+//	ssim   multi-scale structural similarity with the picture straightened as it is known to lie, laid
+//	       upon each other as for shift
 //	cer%   characters read wrongly by tesseract, where that is installed, in per cent, against those
 //	       read in the page itself at twice the size
 //
@@ -27,10 +29,12 @@ import (
 	_ "image/jpeg"
 	"image/png"
 	"math"
+	"math/cmplx"
 	"os"
 	"path/filepath"
 	"runtime"
 
+	"unink/bench/picture"
 	"unink/bench/reading"
 	"unink/internal/raster"
 	"unink/internal/restore"
@@ -61,14 +65,15 @@ func main() {
 
 // figures are those of a page, or sums over a class.
 type figures struct {
-	shift, cer [2]float64 // before and after
-	pages      float64
+	shift, cer, ssim [2]float64 // before and after
+	pages            float64
 }
 
 func (f *figures) add(o figures) {
 	for i := range f.shift {
 		f.shift[i] += o.shift[i]
 		f.cer[i] += o.cer[i]
+		f.ssim[i] += o.ssim[i]
 	}
 	f.pages += o.pages
 }
@@ -91,7 +96,7 @@ func run(dir, out string) error {
 	b.reader, b.reads = reading.Find()
 	totals := map[string]*figures{}
 	var classes []string
-	fmt.Printf("%-16s %14s %14s %14s\n", "page", "shift", "skew", "cer%")
+	fmt.Printf("%-16s %14s %14s %14s %14s\n", "page", "shift", "skew", "ssim", "cer%")
 	for _, c := range cases {
 		f, err := b.measure(c)
 		if err != nil {
@@ -106,9 +111,9 @@ func run(dir, out string) error {
 	fmt.Println()
 	for _, name := range classes {
 		t := totals[name]
-		fmt.Printf("%-16s %6.2f→%6.2f", name, t.shift[0]/t.pages, t.shift[1]/t.pages)
+		fmt.Printf("%-16s %6.2f→%6.2f %15s %6.3f→%6.3f", name, t.shift[0]/t.pages, t.shift[1]/t.pages, "", t.ssim[0]/t.pages, t.ssim[1]/t.pages)
 		if t.cer[0] > 0 {
-			fmt.Printf(" %*s%6.2f→%6.2f", 15, "", 100*t.cer[0]/t.pages, 100*t.cer[1]/t.pages)
+			fmt.Printf("  %6.2f→%6.2f", 100*t.cer[0]/t.pages, 100*t.cer[1]/t.pages)
 			if least := totals[unbent]; least != nil && t.cer[1]/t.pages > more*least.cer[1]/least.pages {
 				fmt.Print(" *")
 			}
@@ -131,8 +136,8 @@ func (b *bench) measure(c testCase) (f figures, err error) {
 		return f, err
 	}
 	warp := restore.Flatten(src, runtime.GOMAXPROCS(0)).Warp
-	before, skew := misplaced(c, nil, 0)
-	after, left := misplaced(c, warp, src.Rect.Dx())
+	was, is := place(c, nil, 0), place(c, warp, src.Rect.Dx())
+	before, after, skew, left := was.shift, is.shift, was.degrees(), is.degrees()
 	f = figures{shift: [2]float64{before, after}, pages: 1}
 	mark, most := "", math.Inf(1)
 	switch c.Class {
@@ -147,11 +152,13 @@ func (b *bench) measure(c testCase) (f figures, err error) {
 	if warp == nil {
 		mark += " untouched"
 	}
-	fmt.Printf("%-16s %6.2f→%6.2f  %6.2f→%6.2f", c.Name, before, after, skew, left)
 	flat := src
 	if warp != nil {
 		flat = warp.Apply(src, runtime.GOMAXPROCS(0))
 	}
+	ideal := c.page(src, c.at)
+	f.ssim = [2]float64{picture.MultiScaleSSIM(c.page(src, was.at), ideal), picture.MultiScaleSSIM(c.page(flat, is.at), ideal)}
+	fmt.Printf("%-16s %6.2f→%6.2f  %6.2f→%6.2f  %6.3f→%6.3f", c.Name, before, after, skew, left, f.ssim[0], f.ssim[1])
 	var file bytes.Buffer
 	if err := png.Encode(&file, flat); err != nil {
 		return f, err
@@ -199,17 +206,23 @@ func read(path string) (*image.RGBA, error) {
 	return out, nil
 }
 
-// misplaced measures the points of a page, after a warp of the picture, which has the given width.
-func misplaced(c testCase, w *raster.Warp, width int) (shift, degrees float64) {
+// placed is how a page lies in a picture: the similarity, as a complex factor and an offset, that brings its points best to where they
+// are, and their mean distance from there.
+type placed struct {
+	factor, offset complex128
+	shift          float64
+}
+
+// place measures the points of a page, after a warp of the picture, which has the given width.
+func place(c testCase, w *raster.Warp, width int) (p placed) {
 	is, want := make([]complex128, len(c.Map)), make([]complex128, len(c.Map))
-	for i, p := range c.Map {
+	for i, at := range c.Map {
 		want[i] = complex(float64(i%mapColumns)/(mapColumns-1)*(c.Page[0]-1), float64(i/mapColumns)/(mapRows-1)*(c.Page[1]-1))
-		is[i] = complex(p[0], p[1])
+		is[i] = complex(at[0], at[1])
 		if w != nil {
-			is[i] = straightened(w, width, p)
+			is[i] = straightened(w, width, at)
 		}
 	}
-	// The similarity, as a complex factor and an offset, that brings them together best.
 	var mi, mw complex128
 	for i := range is {
 		mi += is[i] / complex(float64(len(is)), 0)
@@ -222,12 +235,52 @@ func misplaced(c testCase, w *raster.Warp, width int) (shift, degrees float64) {
 		num += b * complex(real(a), -imag(a))
 		den += real(a)*real(a) + imag(a)*imag(a)
 	}
-	k := num / complex(den, 0)
+	p.factor = num / complex(den, 0)
+	p.offset = mi - p.factor*mw
 	for i := range is {
-		d := is[i] - mi - k*(want[i]-mw)
-		shift += math.Hypot(real(d), imag(d)) / float64(len(is))
+		p.shift += cmplx.Abs(is[i]-p.factor*want[i]-p.offset) / float64(len(is))
 	}
-	return shift, math.Atan2(imag(k), real(k)) * 180 / math.Pi
+	return p
+}
+
+// degrees that the page as a whole is turned by.
+func (p placed) degrees() float64 { return cmplx.Phase(p.factor) * 180 / math.Pi }
+
+// at is where a point of the page lies in the picture.
+func (p placed) at(x, y float64) (float64, float64) {
+	v := p.factor*complex(x, y) + p.offset
+	return real(v), imag(v)
+}
+
+// at is where a point of the page is known to lie in the picture, between the four known points around it.
+func (c testCase) at(x, y float64) (float64, float64) {
+	u, v := x/(c.Page[0]-1)*(mapColumns-1), y/(c.Page[1]-1)*(mapRows-1)
+	i, j := min(int(u), mapColumns-2), min(int(v), mapRows-2)
+	u, v = u-float64(i), v-float64(j)
+	var out [2]float64
+	for ch := range out {
+		p := func(dx, dy int) float64 { return c.Map[(j+dy)*mapColumns+i+dx][ch] }
+		out[ch] = (1-v)*((1-u)*p(0, 0)+u*p(1, 0)) + v*((1-u)*p(0, 1)+u*p(1, 1))
+	}
+	return out[0], out[1]
+}
+
+// page is the page as a picture shows it whose points lie there.
+func (c testCase) page(src *image.RGBA, at func(x, y float64) (float64, float64)) *picture.RGB {
+	w, h := int(c.Page[0]), int(c.Page[1])
+	p := &picture.RGB{W: w, H: h, Pix: make([]uint8, 3*w*h)}
+	side := src.Rect.Size()
+	for i := range w * h {
+		x, y := at(float64(i%w), float64(i/w))
+		x, y = min(max(x, 0), float64(side.X-1)), min(max(y, 0), float64(side.Y-1))
+		x0, y0 := min(int(x), side.X-2), min(int(y), side.Y-2)
+		u, v := x-float64(x0), y-float64(y0)
+		for ch := range 3 {
+			px := func(dx, dy int) float64 { return float64(src.Pix[src.PixOffset(x0+dx, y0+dy)+ch]) }
+			p.Pix[3*i+ch] = uint8((1-v)*((1-u)*px(0, 0)+u*px(1, 0)) + v*((1-u)*px(0, 1)+u*px(1, 1)) + 0.5)
+		}
+	}
+	return p
 }
 
 // straightened is where a point of the picture lies after the warp, by Newton's method.

@@ -41,3 +41,23 @@ func TestUnrelatedPagesAreUnlike(t *testing.T) {
 		t.Errorf("ssim of unrelated noise = %v, want near 0", got)
 	}
 }
+
+func TestMultiScaleSSIM(t *testing.T) {
+	page := func(shift int) *RGB { // lines of print
+		p := &RGB{W: 256, H: 256, Pix: make([]uint8, 3*256*256)}
+		for i := range p.Pix {
+			p.Pix[i] = 255
+			if y := i/3/256 + shift; y%16 < 3 && (i/3)%7 < 4 {
+				p.Pix[i] = 20
+			}
+		}
+		return p
+	}
+	if got := MultiScaleSSIM(page(0), page(0)); math.Abs(got-1) > 1e-9 {
+		t.Errorf("with itself %v, want 1", got)
+	}
+	near, far := MultiScaleSSIM(page(0), page(1)), MultiScaleSSIM(page(0), page(8))
+	if near >= 0.99 || far >= near {
+		t.Errorf("%v a pixel off, %v eight: want less and less", near, far)
+	}
+}
