@@ -258,10 +258,13 @@ func (s *scores) follow(r *rule, ink []uint8, from, step int) []float32 {
 		switch {
 		case low > high:
 			missing++
-		case high-low < ruleThick && !s.written(r.vertical, at, int(math.Round(y))):
+		case high-low < ruleThick && (!s.written(r.vertical, at, int(math.Round(y))) || r.alike(low, high, y)):
 			centre = float64(low+high) / 2
 			y += 0.2 * (centre - y)
 			missing, seen = 0, len(centres)+1
+			for j := low; j <= high; j++ {
+				s.relabel(s.index(r.vertical, at, j), false)
+			}
 		default:
 			missing = 0
 		}
@@ -269,6 +272,13 @@ func (s *scores) follow(r *rule, ink []uint8, from, step int) []float32 {
 		y += slope * float64(step)
 	}
 	return centres[:seen]
+}
+
+// alike says that ink across a long line from low to high, where its centre is expected, is as thick as the line and lies on it: what
+// seems to be written there is the line itself. Short lines are too often strokes that strike something out.
+func (r *rule) alike(low, high int, centre float64) bool {
+	const off, thicker, long = 0.8, 0.9, 240 // working pixels: the last is ten em
+	return r.clear >= long && math.Abs(float64(low+high)/2-centre) <= off && math.Abs(float64(high-low+1)-float64(r.thick)) <= thicker
 }
 
 // inkAcross is the run of ink across a line at one column, which passes within a pixel of y. It is
