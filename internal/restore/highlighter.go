@@ -289,7 +289,7 @@ func (h *highlighters) liftOne(dst, src *image.RGBA, t tint, light [3]*raster.Sa
 		int(math.Ceil(float64(t.cells.Max.X+rim)*kx)), int(math.Ceil(float64(t.cells.Max.Y+rim)*ky))).Intersect(src.Rect)
 	p := tintPatch{tint: t, box: box, src: src, amount: make([]float32, box.Dx()*box.Dy()), weight: make([]float32, box.Dx()*box.Dy())}
 	p.low, p.high = extremes(t.through)
-	near := h.near(t, rim)
+	cells, near := h.near(t, rim)
 	var rows [3][]float32
 	for ch := range rows {
 		rows[ch] = make([]float32, w)
@@ -301,18 +301,25 @@ func (h *highlighters) liftOne(dst, src *image.RGBA, t tint, light [3]*raster.Sa
 		}
 		return rows
 	}
-	p.measure(lights, func(x, y int) bool { return near[min(int(float64(y)/ky), h.h-1)*h.w+min(int(float64(x)/kx), h.w-1)] })
+	p.measure(lights, func(x, y int) bool {
+		at := image.Pt(int(float64(x)/kx), int(float64(y)/ky))
+		return at.In(cells) && near[(at.Y-cells.Min.Y)*cells.Dx()+at.X-cells.Min.X]
+	})
 	p.take(dst, lights, int(math.Ceil(tintCell*kx/2)))
 }
 
-// near are the cells of a tint and so many round them.
-func (h *highlighters) near(t tint, rim int) []bool {
-	own, near := make([]bool, len(h.labels)), make([]bool, len(h.labels))
-	for i, l := range h.labels {
-		own[i] = l == t.label
+// near marks the cells of a tint and so many round them, in a frame.
+func (h *highlighters) near(t tint, rim int) (frame image.Rectangle, near []bool) {
+	frame = t.cells.Inset(-rim)
+	own := make([]bool, frame.Dx()*frame.Dy())
+	for y := t.cells.Min.Y; y < t.cells.Max.Y; y++ {
+		for x := t.cells.Min.X; x < t.cells.Max.X; x++ {
+			own[(y-frame.Min.Y)*frame.Dx()+x-frame.Min.X] = h.labels[y*h.w+x] == t.label
+		}
 	}
-	spread(near, own, h.w, h.h, rim)
-	return near
+	near = make([]bool, len(own))
+	spread(near, own, frame.Dx(), frame.Dy(), rim)
+	return frame, near
 }
 
 // extremes are the channels of least and most.
