@@ -231,8 +231,8 @@ func (t *tintLook) mean() (out [3]float64) {
 	return out
 }
 
-// highlighter tells a marker's tint from print, found on generated pages: it is broad, light, even and coloured, as fluorescent ink does
-// it lets one of the colours through whole, and the network is not sure that nobody drew it.
+// highlighter tells a marker's tint from print, by thresholds found on generated pages and four real ones: it is broad, light, even and
+// coloured, as fluorescent ink does it lets one of the colours through whole, and the network is not sure that nobody drew it.
 func (t *tintLook) highlighter() bool {
 	const (
 		sure  = -4   // log-odds of writing from which downwards the network rules it out

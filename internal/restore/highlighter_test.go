@@ -111,7 +111,7 @@ func TestHighlighterOfTheInksAskedFor(t *testing.T) {
 	}
 }
 
-// A page that is highlighted and written on, with all stages: the layers hold the highlighter too.
+// What was divided out of a pixel is in the layers and counts as removed, as a stroke does.
 func TestHighlighterInTheLayers(t *testing.T) {
 	m, _ := written(700, 500, 24, blue)
 	c := &canvas{came: m, src: m, w: 700, h: 500, flags: make([]uint8, 700*500)}
