@@ -1,6 +1,7 @@
 """Makes the benchmark of the scan finish: printed pages as they are and as they look when captured, by what spoils them.
 
     python3 -m training.finish_benchmark --out bench/finish/data
+    python3 -m training.finish_benchmark --whole 6 --out build/finish     whole pages, drawn at random
 
 For every case it writes CLASS-N.jpg (captured) and CLASS-N.png (the page itself, the truth), and for all of them
 cases.json: [{"name", "class", "text", "ocr"}]; text says that the page is print alone, without pictures and fills, and
@@ -19,6 +20,9 @@ from .paths import data_root
 
 WIDTH, HEIGHT = 640, 832
 EM = 22  # pixels, of body text at 150 dpi
+A4 = 1240  # pixels across at 150 dpi
+BROAD = 12
+LATIN = {"en", "de", "fr", "es", "tr", "vi", "pl", "it", "pt", "cs", "sv", "hu", "id"}
 COLOURS = 32  # of a page: keeps the files small, and the capture is made from what is left
 
 # class: ((page, top of the crop as a share of what is free, text, ocr), ...)
@@ -98,6 +102,7 @@ def yellowed(rng, img):
 
 def show_through(rng, img):
     back = page("h3-00327-dictionary", 0.3)
+    back = np.tile(back, (-(-img.shape[0] // HEIGHT), -(-img.shape[1] // WIDTH), 1))[:img.shape[0], :img.shape[1]]
     ghost = cv2.GaussianBlur(back[:, ::-1], (0, 0), 1.6).astype(np.float32)
     return img * 0.94 * (1 - 0.16 * (1 - ghost / 255))
 
@@ -135,21 +140,50 @@ def captured(rng, clean, kind):
     return np.clip(img + rng.standard_normal(img.shape) * (0.7 if scan else 1.6), 0, 255).astype(np.uint8)
 
 
+def chosen():
+    """The cases of the committed benchmark: (class, number, page, text, ocr)."""
+    for kind, pages in CASES.items():
+        for n, (name, top, text, ocr) in enumerate(pages, 1):
+            yield kind, n, page(name, top), text, ocr
+
+
+def drawn(count, seed):
+    """As many whole held-out pages of every class, all others than the committed ones, drawn at random from those in LATIN."""
+    used = {name for pages in CASES.values() for name, *_ in pages}
+    names = [p.stem for p in sorted((data_root() / "pages" / "val").glob("h*.json")) if p.stem not in used and json.loads(p.read_text())["lang"] in LATIN]
+    names = np.random.default_rng(seed).permutation(names)
+    for k, kind in enumerate(CASES):
+        for n in range(count):
+            clean = whole(names[(k * count + n) % len(names)])
+            yield kind, n + 1, clean, is_text(clean), True
+
+
+def whole(name):
+    """A stored page as wide as A4 is at 150 dpi, of few colours, paper white."""
+    image = cv2.imread(str((data_root() / "pages" / "val" / name).with_suffix(".png")))[..., ::-1]
+    return reduce(np.ascontiguousarray(cv2.resize(image, None, fx=A4 / image.shape[1], fy=A4 / image.shape[1], interpolation=cv2.INTER_AREA)))
+
+
+def is_text(image):
+    """Whether a page has strokes alone: nothing that is broader than BROAD pixels either way."""
+    inked = (image.min(2) < 250).astype(np.uint8)
+    return cv2.erode(inked, np.ones((BROAD, BROAD), np.uint8)).mean() < 1e-5
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--out", required=True, type=Path)
+    p.add_argument("--whole", default=0, type=int, metavar="N", help="N whole pages of every class instead of the committed crops")
     p.add_argument("--seed", default=11, type=int)
     a = p.parse_args()
     a.out.mkdir(parents=True, exist_ok=True)
     cases = []
-    for k, (kind, pages) in enumerate(CASES.items()):
-        for n, (name, top, text, ocr) in enumerate(pages, 1):
-            rng = np.random.default_rng([a.seed, k, n])
-            clean, stem = page(name, top), f"{kind}-{n}"
-            image = captured(rng, clean, kind)
-            cv2.imwrite(str(a.out / f"{stem}.jpg"), image[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, 92 if kind == "scan" else 82])
-            write_png(a.out / f"{stem}.png", clean)
-            cases.append({"name": stem, "class": kind, "text": text, "ocr": ocr})
+    for kind, n, clean, text, ocr in drawn(a.whole, a.seed) if a.whole else chosen():
+        stem = f"{kind}-{n}"
+        image = captured(np.random.default_rng([a.seed, list(CASES).index(kind), n]), clean, kind)
+        cv2.imwrite(str(a.out / f"{stem}.jpg"), image[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, 92 if kind == "scan" else 82])
+        write_png(a.out / f"{stem}.png", clean)
+        cases.append({"name": stem, "class": kind, "text": bool(text), "ocr": ocr})
     (a.out / "cases.json").write_text(json.dumps(cases, indent=1) + "\n")
 
 

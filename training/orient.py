@@ -1,6 +1,7 @@
 """The orientation network: which way up a page lies, from the look of its text.
 
-    python3 -m training.orient train --minutes 20 --out build/orient     on the printed pages and the samples of training.data
+    python3 -m training.orient pieces --count 40                         files of pieces: blocks, printed pages, samples of training.data
+    python3 -m training.orient train --minutes 60 --out build/orient
     python3 -m training.orient measure build/orient/last.pt              held-out pages, as the engine looks at them
     python3 -m training.orient export build/orient/last.pt               models/orient.onnx and its manifest
 
@@ -16,8 +17,8 @@ import argparse
 import hashlib
 import json
 import math
-import multiprocessing as mp
 import time
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import cv2
@@ -31,14 +32,16 @@ from .data import Shards
 from .net import Residual, conv
 from .paths import data_root
 
-SIDE = 640
+SIDE = 512
 EM = 14.0
-PIECE = 320  # pixels: the side of a training sample
+PIECE = 224  # pixels: the side of a piece of print that is kept to train on
+CROP = 192  # pixels: the side of a training sample, cut from a piece
+PART, SHEETS, PER_PAGE = 1300, 3, 6  # pieces in a file; sheets of blocks among them; pieces of a page
 SHRINK = (0.8, 1.5)  # of training.data's samples, whose em is about 12 px once halved: the estimate of the print's size errs
 EDGE = 40  # grey levels: steps that are print; internal/restore/orient.go has the same
 STEP = 64  # pixels between the windows that are compared; likewise
 LEAST = 0.004  # share of edges below which a piece shows nothing
-WIDTHS = (16, 32, 48, 64)
+WIDTHS = (16, 32, 48, 96)
 SURE = 0.985  # turned only above this probability; internal/restore/orient.go has the same
 
 
@@ -90,15 +93,20 @@ def photographed(rng, rgb):
     return cv2.cvtColor(capture.capture(rng, rgb, None), cv2.COLOR_RGB2GRAY)
 
 
+def shown(grey):
+    """Whether there is enough print on a piece to go by."""
+    return edges(grey).mean() > LEAST
+
+
 def of_page(rng, page):
     """Pieces of a clean printed page, as captured."""
     scale = EM * math.exp(rng.normal(0, 0.18)) / page.em
     small = cv2.resize(np.ascontiguousarray(page.image), None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
-    for _ in range(4):
+    for _ in range(PER_PAGE):
         y, x = (int(rng.integers(0, max(n - PIECE, 0) + 1)) for n in small.shape[:2])
-        grey = photographed(rng, small[y:y + PIECE, x:x + PIECE])
-        if edges(grey).mean() > LEAST:
-            yield padded(grey, PIECE)
+        part = small[y:y + PIECE, x:x + PIECE]
+        if shown(cv2.cvtColor(part, cv2.COLOR_RGB2GRAY)):
+            yield padded(photographed(rng, part), PIECE)
 
 
 def of_sample(rng, shards):
@@ -106,53 +114,59 @@ def of_sample(rng, shards):
     jpeg, _ = shards.records[int(rng.integers(len(shards)))]
     grey = cv2.imdecode(np.frombuffer(jpeg, np.uint8), cv2.IMREAD_REDUCED_GRAYSCALE_2)
     scale = rng.uniform(*SHRINK)
-    grey = cv2.resize(grey, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)[:PIECE, :PIECE]
-    if edges(grey).mean() > LEAST:
-        yield padded(grey, PIECE)
+    grey = cv2.resize(grey, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+    y, x = (int(rng.integers(0, max(n - PIECE, 0) + 1)) for n in grey.shape)
+    return padded(grey[y:y + PIECE, x:x + PIECE], PIECE)
 
 
-def make_pieces(queue, seed):
-    """Fills a queue with pieces of upright pages for as long as the trainer lives."""
+def make_part(folder, seed):
+    """Writes some 1,300 pieces of upright print, uint8 [N, PIECE, PIECE], a third of each kind: blocks, pages, pages written on."""
+    from .layouts import blocks
     from .scene import Composer
 
-    rng, shards, composer = np.random.default_rng(seed), Shards("train"), Composer("train")
-    while True:
-        for _ in range(4):
-            for piece in of_sample(rng, shards):
-                queue.put(piece)
-        for piece in of_page(rng, composer.page(rng)):
-            queue.put(piece)
+    cv2.setNumThreads(1)
+    rng, shards, composer = np.random.default_rng(seed), Shards("train", seed % 8, 8), Composer("train")
+    pieces = [photographed(rng, cv2.cvtColor(b, cv2.COLOR_GRAY2RGB)) for b in blocks.sheets("train", SHEETS, seed, int(EM)) if shown(b)]
+    while len(pieces) < 2 * PART / 3:
+        pieces += of_page(rng, composer.page(rng))
+    while len(pieces) < PART:
+        if shown(piece := of_sample(rng, shards)):
+            pieces.append(piece)
+    part = folder / f"{seed:05d}.part"
+    with part.open("wb") as f:
+        np.save(f, np.stack(pieces))
+    part.rename(part.with_suffix(".npy"))
 
 
-class Pool:
-    """The latest pieces, each used a few times."""
+class Pieces:
+    """All pieces in a folder; more may be made meanwhile."""
 
-    def __init__(self, size, processes, seed):
-        context = mp.get_context("spawn")
-        self.queue, self.pieces, self.size, self.at = context.Queue(256), [], size, 0
-        for i in range(processes):
-            context.Process(target=make_pieces, args=(self.queue, seed * 100 + i), daemon=True).start()
-        while len(self.pieces) < 500:
-            self.add(self.queue.get())
+    def __init__(self, folder):
+        self.folder, self.parts = folder, {}
+        self.refresh()
+        if not self.parts:
+            raise FileNotFoundError(f"no pieces in {folder}: make some with training.orient pieces")
 
-    def add(self, piece):
-        if len(self.pieces) < self.size:
-            self.pieces.append(piece)
-        else:
-            self.pieces[self.at] = piece
-            self.at = (self.at + 1) % self.size
+    def refresh(self):
+        for path in sorted(self.folder.glob("*.npy")):
+            if path not in self.parts:
+                self.parts[path] = np.load(path)
+        self.all = list(self.parts.values())
 
     def batch(self, rng, n):
-        """n pieces, each at all four angles: float [4n, PIECE, PIECE] and the classes."""
-        while not self.queue.empty():
-            self.add(self.queue.get())
-        images = []
-        for i in rng.integers(len(self.pieces), size=n):
-            piece = self.pieces[i].astype(np.float32) / 255
-            if rng.random() < 0.3:
-                piece = np.clip((piece - 0.5) * rng.uniform(0.6, 1.3) + 0.5 + rng.normal(0, 0.08), 0, 1)
-            images += [np.rot90(piece, -k) for k in range(4)]
-        return torch.from_numpy(np.stack(images)), torch.arange(4).repeat(n)
+        """n pieces, each at an angle of its own: float [n, 1, CROP, CROP] and the classes."""
+        turns = rng.integers(4, size=n)
+        return torch.from_numpy(np.stack([self.one(rng, int(k)) for k in turns]))[:, None], torch.from_numpy(turns)
+
+    def one(self, rng, turn):
+        part = self.all[rng.integers(len(self.all))]
+        y, x = rng.integers(PIECE - CROP + 1, size=2)
+        piece = part[rng.integers(len(part))][y:y + CROP, x:x + CROP].astype(np.float32) / 255
+        if rng.random() < 0.3:
+            piece = np.clip((piece - 0.5) * rng.uniform(0.6, 1.3) + 0.5 + rng.normal(0, 0.08), 0, 1)
+        if rng.random() < 0.2:
+            piece = piece + rng.standard_normal(piece.shape, np.float32) * abs(rng.normal(0, 0.03))
+        return np.ascontiguousarray(np.rot90(piece, -turn))
 
 
 # ---- training ----
@@ -166,15 +180,15 @@ def train(a):
         model.load_state_dict(torch.load(a.init, map_location="cpu")["ema"])
     optimizer = torch.optim.AdamW(model.parameters(), a.rate, weight_decay=0.01)
     ema = {k: v.detach().clone().float() for k, v in model.state_dict().items()}
-    pool = Pool(8000, a.processes, a.seed)
+    pieces = Pieces(a.pieces)
     step, mean, started = 0, 1.4, time.time()
     out = Path(a.out)
     out.mkdir(parents=True, exist_ok=True)
     while (past := (time.time() - started) / 60 / a.minutes) < 1:
         for g in optimizer.param_groups:
             g["lr"] = a.rate * min(1, (step + 1) / 100) * max(0.5 * (1 + math.cos(math.pi * past)), 0.01)
-        images, turns = pool.batch(rng, a.batch // 4)
-        x = images[:, None].contiguous(memory_format=torch.channels_last)
+        images, turns = pieces.batch(rng, a.batch)
+        x = images.contiguous(memory_format=torch.channels_last)
         with torch.autocast("cpu", torch.bfloat16):
             logits = model(x)
         loss = F.cross_entropy(logits.float(), turns)
@@ -188,8 +202,9 @@ def train(a):
             for k, v in model.state_dict().items():
                 ema[k].mul_(decay).add_(v.float(), alpha=1 - decay)
         mean += (loss.item() - mean) * 0.01
-        if step % 100 == 0:
+        if step % 200 == 0:
             print(f"{(time.time() - started) / 60:5.1f} min  step {step}  loss {mean:.4f}", flush=True)
+            pieces.refresh()
             torch.save({"ema": ema, "step": step, "version": time.strftime("%Y-%m-%d")}, out / "last.pt")
     torch.save({"ema": ema, "step": step, "version": time.strftime("%Y-%m-%d")}, out / "last.pt")
 
@@ -247,12 +262,13 @@ def export(a):
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("command", choices=["train", "measure", "export"])
+    p.add_argument("command", choices=["pieces", "train", "measure", "export"])
     p.add_argument("checkpoint", nargs="?")
-    p.add_argument("--count", default=2000, type=int, help="pages to measure on")
+    p.add_argument("--count", default=2000, type=int, help="pages to measure on; files of pieces")
+    p.add_argument("--pieces", default=data_root() / "orient", type=Path)
     p.add_argument("--init", help="a checkpoint to go on from")
     p.add_argument("--threads", default=1, type=int)
-    p.add_argument("--processes", default=1, type=int, help="that make pieces")
+    p.add_argument("--processes", default=2, type=int, help="that make pieces")
     p.add_argument("--minutes", default=20, type=float)
     p.add_argument("--rate", default=3e-3, type=float)
     p.add_argument("--batch", default=64, type=int)
@@ -260,7 +276,11 @@ def main():
     p.add_argument("--out", default="build/orient")
     p.add_argument("--models", default="models", type=Path)
     a = p.parse_args()
-    if a.command == "train":
+    if a.command == "pieces":
+        a.pieces.mkdir(parents=True, exist_ok=True)
+        with ProcessPoolExecutor(a.processes) as pool:
+            list(pool.map(make_part, *zip(*[(a.pieces, seed) for seed in range(a.seed, a.seed + a.count)])))
+    elif a.command == "train":
         train(a)
     elif a.command == "measure":
         print(json.dumps(measure(load(a.checkpoint)[0], a.count)))

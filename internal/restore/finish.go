@@ -263,6 +263,7 @@ func (c *canvas) inks(page *image.RGBA, l *lightMap) inkMap {
 			}
 		}
 	})
+	keepFillsWhole(g, l, side)
 	m := inkMap{colour: widen(g), text: make([]bool, len(paper))}
 	most := make([]float32, len(paper))
 	extreme(most, paper, g.W, g.H, 1, func(a, b float32) float32 { return max(a, b) })
@@ -270,6 +271,30 @@ func (c *canvas) inks(page *image.RGBA, l *lightMap) inkMap {
 		m.text[i] = n > 0.2*float32(side*side/2)
 	}
 	return m
+}
+
+// keepFillsWhole gives a fill or picture of which a good part has a colour all of its colours, lest it be grey in
+// places: its squares are fewer pixels of ink than it takes to tell a weak colour from the noise.
+func keepFillsWhole(g *raster.Grid, l *lightMap, side int) {
+	const good = 0.15 // share of its squares
+	class := make([]uint8, len(g.V))
+	for i, v := range l.fill {
+		if v {
+			class[i/l.w*l.cell/side*g.W+i%l.w*l.cell/side] = 1
+		}
+	}
+	labels, areas := raster.Components(class, g.W)
+	coloured := make([]int, len(areas))
+	for i, n := range labels {
+		if n > 0 && g.V[i] > 0.5 {
+			coloured[n-1]++
+		}
+	}
+	for i, n := range labels {
+		if n > 0 && float64(coloured[n-1]) > good*float64(areas[n-1].Area) {
+			g.V[i] = 1
+		}
+	}
 }
 
 // inkLeast is the share of light that ink takes away at least.

@@ -13,16 +13,18 @@ import (
 // small: those of grey and of the page's inks, and its pictures to what colours are left, where
 // these will do for a palette; else, beside pictures, those of colours that are merely coarse.
 func (c *canvas) reduce(page *image.RGBA, l *lightMap, m *inkMap) {
-	t := c.tally(page, l, m)
+	t, depths := c.tally(page, l, m)
 	n := shadesFor(float64(t.soft) / float64(c.w*c.h))
-	shade, tone := func(px []uint8) { fewer(px, n) }, func([]uint8) {}
-	if inks, tones := t.palette(n); inks != nil {
-		shade, tone = newInkTable(inks, n).shade, tones
+	shade, tone := func(_ int, px []uint8) { fewer(px, n) }, func([]uint8) {}
+	if inks, tones := t.palette(); inks != nil {
+		table := newInkTable(inks, n)
+		near := c.inksNear(page, l, m, table)
+		shade, tone = func(i int, px []uint8) { table.shade(px, near.ink(i%c.w, i/c.w, px), depths.within(i)) }, tones
 	}
 	raster.Rows(c.h, c.workers, func(y0, y1 int) {
-		c.eachDark(page, l, m, y0, y1, func(px []uint8, text bool) {
+		c.eachDark(page, l, m, y0, y1, func(i int, px []uint8, text bool) {
 			if text {
-				shade(px)
+				shade(i, px)
 			} else {
 				tone(px)
 			}
@@ -44,17 +46,17 @@ func shadesFor(soft float64) int {
 	return 5
 }
 
-// shadeLevel is how dark the shade s of n is. All are of the 16 greys that PNG has in four bits.
-func shadeLevel(s, n int) float32 { return float32(((mostShades-1)*s + (n-1)/2) / (n - 1) * 17) }
+// shadeLevel is how dark the shade s of n is, as one of mostShades: the greys that PNG has in four bits.
+func shadeLevel(s, n int) int { return ((mostShades-1)*s + (n-1)/2) / (n - 1) }
 
-// eachDark goes over the pixels that are not white, and tells those of text.
-func (c *canvas) eachDark(page *image.RGBA, l *lightMap, m *inkMap, y0, y1 int, do func(px []uint8, text bool)) {
+// eachDark goes over the pixels that are not white, by number, and tells those of text.
+func (c *canvas) eachDark(page *image.RGBA, l *lightMap, m *inkMap, y0, y1 int, do func(i int, px []uint8, text bool)) {
 	for y := y0; y < y1; y++ {
 		row := page.Pix[y*page.Stride:][:4*c.w]
 		fills, text := l.fill[y/l.cell*l.w:], m.text[y/m.colour.Cell*m.colour.W:]
 		for x := range c.w {
 			if px := row[4*x : 4*x+3 : 4*x+3]; px[0]&px[1]&px[2] != 255 {
-				do(px, text[x/m.colour.Cell] && !fills[x/l.cell])
+				do(y*c.w+x, px, text[x/m.colour.Cell] && !fills[x/l.cell])
 			}
 		}
 	}
@@ -92,17 +94,23 @@ func hueBinOf(r, g, b int) int {
 	return (step(r)*ratios+step(g))*ratios + step(b)
 }
 
-func (c *canvas) tally(page *image.RGBA, l *lightMap, m *inkMap) *inkTally {
-	all := &inkTally{kept: newPictureTally()}
+// tally counts the page's hues and colours, and notes how deep its text is.
+func (c *canvas) tally(page *image.RGBA, l *lightMap, m *inkMap) (*inkTally, *depths) {
+	all, deep := &inkTally{kept: newPictureTally()}, newDepths(c.w, c.h)
 	var mu sync.Mutex
 	raster.Rows(c.h, c.workers, func(y0, y1 int) {
 		t := &inkTally{kept: newPictureTally()}
-		c.eachDark(page, l, m, y0, y1, t.add)
+		c.eachDark(page, l, m, y0, y1, func(i int, px []uint8, text bool) {
+			t.add(px, text)
+			if text {
+				deep.v[i] = 255 - min(px[0], px[1], px[2])
+			}
+		})
 		mu.Lock()
 		defer mu.Unlock()
 		all.take(t)
 	})
-	return all
+	return all, deep
 }
 
 func (t *inkTally) add(px []uint8, text bool) {
@@ -145,14 +153,14 @@ func (b *hueBin) ratio() (out [3]float32) {
 	return out
 }
 
-// palette finds colours for a palette: the inks of the text, black first, each of n shades, and what
+// palette finds colours for a palette: the inks of the text, black first, each of mostShades, and what
 // brings all else to the colours left. The inks are nil where the palette would be too small.
-func (t *inkTally) palette(n int) (inks [][3]float32, tone func([]uint8)) {
+func (t *inkTally) palette() (inks [][3]float32, tone func([]uint8)) {
 	inks = t.inks()
 	if inks == nil {
 		return nil, nil
 	}
-	room := paletteSize - 1 - len(inks)*(n-1)
+	room := paletteSize - 1 - len(inks)*(mostShades-1)
 	if len(t.kept.few) <= room {
 		return inks, func([]uint8) {}
 	}
@@ -240,50 +248,12 @@ func distance(a, b [3]float32) (d float32) {
 	return d
 }
 
-// inkTable has for each bin the nearest ink, and the inks' shades.
-type inkTable struct {
-	ink    [ratios * ratios * ratios]uint8
-	ratio  [][3]float32
-	colour [][][3]uint8
-}
-
-func newInkTable(inks [][3]float32, shades int) *inkTable {
-	t := &inkTable{ratio: make([][3]float32, len(inks)), colour: make([][][3]uint8, len(inks))}
-	for i := range t.ink {
-		r := [3]float32{float32(i / ratios / ratios), float32(i / ratios % ratios), float32(i % ratios)}
-		for ch := range r {
-			r[ch] /= ratios - 1
-		}
-		t.ink[i] = uint8(nearest(inks, r))
-	}
-	for i, ink := range inks {
-		length := distance(ink, [3]float32{})
-		t.colour[i] = make([][3]uint8, shades)
-		for ch, v := range ink {
-			t.ratio[i][ch] = v / length * float32(shades-1) / 255
-			for s := range shades {
-				t.colour[i][s][ch] = uint8(255.5 - shadeLevel(s, shades)*v)
-			}
-		}
-	}
-	return t
-}
-
-// shade brings a pixel to the nearest shade of its ink.
-func (t *inkTable) shade(px []uint8) {
-	r, g, b := 255-int(px[0]), 255-int(px[1]), 255-int(px[2])
-	ink := t.ink[hueBinOf(r, g, b)]
-	k := &t.ratio[ink]
-	s := int(float32(r)*k[0] + float32(g)*k[1] + float32(b)*k[2] + 0.5)
-	copy(px, t.colour[ink][min(s, len(t.colour[ink])-1)][:])
-}
-
 // fewer brings a pixel to one of so many shades of one of some hues.
 func fewer(px []uint8, shades int) {
 	const hue = 6 // steps of a channel's share in the absorption
 	r, g, b := 255-float32(px[0]), 255-float32(px[1]), 255-float32(px[2])
 	most := max(r, g, b)
-	level := shadeLevel(int(most*float32(shades-1)/255+0.5), shades)
+	level := float32(17 * shadeLevel(int(most*float32(shades-1)/255+0.5), shades))
 	for ch, v := range [3]float32{r, g, b} {
 		px[ch] = uint8(255.5 - level*float32(int(v/most*hue+0.5))/hue)
 	}

@@ -96,7 +96,7 @@ func TestAPaletteHasRoomForInksAndPictures(t *testing.T) {
 	for i := range 200 {
 		tally.add([]uint8{uint8(i), 7, 7}, false)
 	}
-	inks, tone := tally.palette(mostShades)
+	inks, tone := tally.palette()
 	if len(inks) != 2 || inks[1] != [3]float32{25.0 / 235, 1, 1} {
 		t.Fatalf("inks %v, want black and red", inks)
 	}
@@ -107,7 +107,7 @@ func TestAPaletteHasRoomForInksAndPictures(t *testing.T) {
 	for i := range 255 { // more than there is room for, but all alike
 		tally.add([]uint8{uint8(i), 9, 9}, false)
 	}
-	if inks, tone = tally.palette(mostShades); inks == nil {
+	if inks, tone = tally.palette(); inks == nil {
 		t.Fatal("no palette for a picture of few tones")
 	}
 	seen := map[[3]uint8]bool{}
@@ -125,7 +125,7 @@ func TestAPaletteHasRoomForInksAndPictures(t *testing.T) {
 	for i := range 40 * 40 * 40 {
 		tally.add([]uint8{uint8(i % 40 * 6), uint8(i / 40 % 40 * 6), uint8(i / 1600 * 6)}, false)
 	}
-	if inks, _ := tally.palette(mostShades); inks != nil {
+	if inks, _ := tally.palette(); inks != nil {
 		t.Error("a palette for a picture of all colours")
 	}
 }
@@ -137,7 +137,7 @@ func TestDenseTextHasFewerShades(t *testing.T) {
 		if n >= last {
 			t.Errorf("%d shades for %.2f soft edges, and %d for less", n, soft, last)
 		}
-		if shadeLevel(0, n) != 0 || shadeLevel(n-1, n) != 255 {
+		if shadeLevel(0, n) != 0 || shadeLevel(n-1, n) != mostShades-1 {
 			t.Errorf("%d shades go from %v to %v", n, shadeLevel(0, n), shadeLevel(n-1, n))
 		}
 		last = n

@@ -46,6 +46,7 @@ func (c *canvas) light(page *image.RGBA) *lightMap {
 	known := f.Fill()
 	if known {
 		markFills(f, l.fill)
+		markGreys(f, measured, l.fill)
 		near := make([]bool, len(l.fill))
 		spread(near, l.fill, f.W, f.H, 2*thin)
 		for i, fill := range l.fill {
