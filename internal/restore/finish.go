@@ -276,7 +276,7 @@ func (c *canvas) inks(page *image.RGBA, l *lightMap) inkMap {
 // keepFillsWhole gives a fill or picture of which a good part has a colour all of its colours, lest it be grey in
 // places: its squares are fewer pixels of ink than it takes to tell a weak colour from the noise.
 func keepFillsWhole(g *raster.Grid, l *lightMap, side int) {
-	const good = 0.15 // share of its squares
+	const good = 0.3 // share of its squares
 	class := make([]uint8, len(g.V))
 	for i, v := range l.fill {
 		if v {

@@ -15,16 +15,22 @@ import (
 func (c *canvas) reduce(page *image.RGBA, l *lightMap, m *inkMap) {
 	t, depths := c.tally(page, l, m)
 	n := shadesFor(float64(t.soft) / float64(c.w*c.h))
-	shade, tone := func(_ int, px []uint8) { fewer(px, n) }, func([]uint8) {}
-	if inks, tones := t.palette(); inks != nil {
-		table := newInkTable(inks, n)
-		near := c.inksNear(page, l, m, table)
-		shade, tone = func(i int, px []uint8) { table.shade(px, near.ink(i%c.w, i/c.w, px), depths.within(i)) }, tones
+	shade, tone := func(_, _ int, px []uint8) { fewer(px, n) }, func([]uint8) {}
+	broad := mostShades
+	inks, tones := t.palette(broad)
+	if inks == nil {
+		broad = n
+		inks, tones = t.palette(broad)
+	}
+	if inks != nil {
+		finder, settled := c.findInks(page, l, m, inks)
+		shades := newInkShades(settled, n, broad)
+		shade, tone = func(x, y int, px []uint8) { shades.shade(px, finder.ink(x, y, px), depths.within(x, y)) }, tones
 	}
 	raster.Rows(c.h, c.workers, func(y0, y1 int) {
-		c.eachDark(page, l, m, y0, y1, func(i int, px []uint8, text bool) {
+		c.eachDark(page, l, m, y0, y1, func(x, y int, px []uint8, text bool) {
 			if text {
-				shade(i, px)
+				shade(x, y, px)
 			} else {
 				tone(px)
 			}
@@ -49,14 +55,14 @@ func shadesFor(soft float64) int {
 // shadeLevel is how dark the shade s of n is, as one of mostShades: the greys that PNG has in four bits.
 func shadeLevel(s, n int) int { return ((mostShades-1)*s + (n-1)/2) / (n - 1) }
 
-// eachDark goes over the pixels that are not white, by number, and tells those of text.
-func (c *canvas) eachDark(page *image.RGBA, l *lightMap, m *inkMap, y0, y1 int, do func(i int, px []uint8, text bool)) {
+// eachDark goes over the pixels of some rows that are not white, and tells those of text.
+func (c *canvas) eachDark(page *image.RGBA, l *lightMap, m *inkMap, y0, y1 int, do func(x, y int, px []uint8, text bool)) {
 	for y := y0; y < y1; y++ {
 		row := page.Pix[y*page.Stride:][:4*c.w]
 		fills, text := l.fill[y/l.cell*l.w:], m.text[y/m.colour.Cell*m.colour.W:]
 		for x := range c.w {
 			if px := row[4*x : 4*x+3 : 4*x+3]; px[0]&px[1]&px[2] != 255 {
-				do(y*c.w+x, px, text[x/m.colour.Cell] && !fills[x/l.cell])
+				do(x, y, px, text[x/m.colour.Cell] && !fills[x/l.cell])
 			}
 		}
 	}
@@ -100,10 +106,10 @@ func (c *canvas) tally(page *image.RGBA, l *lightMap, m *inkMap) (*inkTally, *de
 	var mu sync.Mutex
 	raster.Rows(c.h, c.workers, func(y0, y1 int) {
 		t := &inkTally{kept: newPictureTally()}
-		c.eachDark(page, l, m, y0, y1, func(i int, px []uint8, text bool) {
+		c.eachDark(page, l, m, y0, y1, func(x, y int, px []uint8, text bool) {
 			t.add(px, text)
 			if text {
-				deep.v[i] = 255 - min(px[0], px[1], px[2])
+				deep.v[y*c.w+x] = 255 - min(px[0], px[1], px[2])
 			}
 		})
 		mu.Lock()
@@ -153,14 +159,14 @@ func (b *hueBin) ratio() (out [3]float32) {
 	return out
 }
 
-// palette finds colours for a palette: the inks of the text, black first, each of mostShades, and what
+// palette finds colours for a palette: the inks of the text, black first, each of n shades, and what
 // brings all else to the colours left. The inks are nil where the palette would be too small.
-func (t *inkTally) palette() (inks [][3]float32, tone func([]uint8)) {
+func (t *inkTally) palette(n int) (inks [][3]float32, tone func([]uint8)) {
 	inks = t.inks()
 	if inks == nil {
 		return nil, nil
 	}
-	room := paletteSize - 1 - len(inks)*(mostShades-1)
+	room := paletteSize - 1 - len(inks)*(n-1)
 	if len(t.kept.few) <= room {
 		return inks, func([]uint8) {}
 	}

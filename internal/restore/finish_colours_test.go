@@ -79,7 +79,7 @@ func TestTheScanLeavesPicturesTheirColours(t *testing.T) {
 	picture := image.Rect(380, 200, 560, 380)
 	for y := picture.Min.Y; y < picture.Max.Y; y++ {
 		for x := picture.Min.X; x < picture.Max.X; x++ {
-			c.src.SetRGBA(x, y, color.RGBA{uint8(20 + (x-380)/2), uint8(10 + (y-200)/2), 60, 255})
+			c.src.SetRGBA(x, y, color.RGBA{uint8(20 + (x - 380)), uint8(10 + (y - 200)), 60, 255})
 		}
 	}
 	c.finish()
@@ -96,7 +96,7 @@ func TestAPaletteHasRoomForInksAndPictures(t *testing.T) {
 	for i := range 200 {
 		tally.add([]uint8{uint8(i), 7, 7}, false)
 	}
-	inks, tone := tally.palette()
+	inks, tone := tally.palette(mostShades)
 	if len(inks) != 2 || inks[1] != [3]float32{25.0 / 235, 1, 1} {
 		t.Fatalf("inks %v, want black and red", inks)
 	}
@@ -107,7 +107,7 @@ func TestAPaletteHasRoomForInksAndPictures(t *testing.T) {
 	for i := range 255 { // more than there is room for, but all alike
 		tally.add([]uint8{uint8(i), 9, 9}, false)
 	}
-	if inks, tone = tally.palette(); inks == nil {
+	if inks, tone = tally.palette(mostShades); inks == nil {
 		t.Fatal("no palette for a picture of few tones")
 	}
 	seen := map[[3]uint8]bool{}
@@ -125,7 +125,7 @@ func TestAPaletteHasRoomForInksAndPictures(t *testing.T) {
 	for i := range 40 * 40 * 40 {
 		tally.add([]uint8{uint8(i % 40 * 6), uint8(i / 40 % 40 * 6), uint8(i / 1600 * 6)}, false)
 	}
-	if inks, _ := tally.palette(); inks != nil {
+	if inks, _ := tally.palette(mostShades); inks != nil {
 		t.Error("a palette for a picture of all colours")
 	}
 }

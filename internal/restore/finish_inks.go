@@ -1,26 +1,24 @@
 package restore
 
 import (
+	"cmp"
 	"image"
 	"math"
+	"slices"
+	"sync"
 
 	"unink/internal/raster"
 )
 
-// inkTable has for each bin of hues the nearest ink, and the inks' shades: edges have so many of them, what is broad all.
-type inkTable struct {
-	shades int
-	inks   [][3]float32
-	ink    [ratios * ratios * ratios]uint8
-	ratio  [][3]float32
-	colour [][mostShades][3]uint8
+// inkShades has the shades of each ink: edges have so many of them, what is broad as many or more.
+type inkShades struct {
+	edges, broad int
+	ratio        [][3]float32
+	colour       [][mostShades][3]uint8
 }
 
-func newInkTable(inks [][3]float32, shades int) *inkTable {
-	t := &inkTable{shades: shades, inks: inks, ratio: make([][3]float32, len(inks)), colour: make([][mostShades][3]uint8, len(inks))}
-	for i := range t.ink {
-		t.ink[i] = uint8(nearest(inks, ratioOfBin(i)))
-	}
+func newInkShades(inks [][3]float32, edges, broad int) *inkShades {
+	t := &inkShades{edges: edges, broad: broad, ratio: make([][3]float32, len(inks)), colour: make([][mostShades][3]uint8, len(inks))}
 	for i, ink := range inks {
 		length := distance(ink, [3]float32{})
 		for ch, v := range ink {
@@ -33,21 +31,21 @@ func newInkTable(inks [][3]float32, shades int) *inkTable {
 	return t
 }
 
+// shade brings a pixel to the nearest shade of an ink; of what is broad depth tells how deep it is, and is 0 elsewhere.
+func (t *inkShades) shade(px []uint8, ink, depth int) {
+	r, g, b := 255-int(px[0]), 255-int(px[1]), 255-int(px[2])
+	k := &t.ratio[ink]
+	v, n := float32(r)*k[0]+float32(g)*k[1]+float32(b)*k[2], t.edges
+	if depth > 0 {
+		v, n = v*float32(depth)/float32(max(r, g, b)), t.broad
+	}
+	copy(px, t.colour[ink][shadeLevel(min(int(v*float32(n-1)+0.5), n-1), n)][:])
+}
+
 // ratioOfBin is the middle of a bin: the reverse of hueBinOf.
 func ratioOfBin(i int) [3]float32 {
 	const most = ratios - 1
 	return [3]float32{float32(i/ratios/ratios) / most, float32(i/ratios%ratios) / most, float32(i%ratios) / most}
-}
-
-// shade brings a pixel to the nearest shade of an ink; of what is broad depth tells how deep it is, and is 0 elsewhere.
-func (t *inkTable) shade(px []uint8, ink, depth int) {
-	r, g, b := 255-int(px[0]), 255-int(px[1]), 255-int(px[2])
-	k := &t.ratio[ink]
-	v, n := float32(r)*k[0]+float32(g)*k[1]+float32(b)*k[2], t.shades
-	if depth > 0 {
-		v, n = v*float32(depth)/float32(max(r, g, b)), mostShades
-	}
-	copy(px, t.colour[ink][shadeLevel(min(int(v*float32(n-1)+0.5), n-1), n)][:])
 }
 
 // depths has for each pixel of text how much of the channel that it absorbs most of it does, 0 elsewhere.
@@ -60,18 +58,21 @@ func newDepths(w, h int) *depths { return &depths{w, h, make([]uint8, w*h)} }
 
 // within is the mean depth around a pixel that has its like on all sides, and 0 at edges: without it the noise in a broad bar
 // that lies between two shades would come out as specks of both. What is nearly as deep as can be is that deep.
-func (d *depths) within(i int) int {
-	const reach, like, full = 2, 56, 224
-	x, y := i%d.w, i/d.w
+func (d *depths) within(x, y int) int {
+	const reach, full = 2, 224
 	if x < reach || y < reach || x >= d.w-reach || y >= d.h-reach {
 		return 0
 	}
-	least, most, sum := d.v[i], d.v[i], 0
+	v, i, below := d.v, y*d.w+x, reach*d.w
+	if v[i-reach] == 0 || v[i+reach] == 0 || v[i-below] == 0 || v[i+below] == 0 {
+		return 0 // most of the text
+	}
+	least, most, sum := v[i], v[i], 0
 	for dy := -reach; dy <= reach; dy++ {
-		for _, v := range d.v[i+dy*d.w-reach:][:2*reach+1] {
-			least, most, sum = min(least, v), max(most, v), sum+int(v)
+		for _, at := range v[i+dy*d.w-reach:][:2*reach+1] {
+			least, most, sum = min(least, at), max(most, at), sum+int(at)
 		}
-		if most-least > like {
+		if 5*int(least) < 3*int(most) {
 			return 0
 		}
 	}
@@ -82,41 +83,51 @@ func (d *depths) within(i int) int {
 	return (sum + n/2) / n
 }
 
-// inksNear tells place by place how much of each ink is near: a stroke is of one ink, though its edges and the noise
-// look like others.
-type inksNear struct {
-	*inkTable
+// inkFinder tells the ink of a pixel by its hue and by how much of each ink is near: a stroke is of one ink, though its edges
+// and the noise look like others.
+type inkFinder struct {
+	inks    [][3]float32                    // as the hues alone tell them
+	settled []int                           // for each, which of the page's inks it is
+	nearest [ratios * ratios * ratios]uint8 // ink of each bin
+	like    [depthSteps][]float32           // how well each bin's hue and each ink go together
 	cell, w int
 	amount  []float32 // of each ink in each cell and those around it
-	like    [depthSteps][]float32
 }
 
 // depthSteps is at how many depths it is told how far an ink's hue strays.
 const depthSteps = 4
 
-func (c *canvas) inksNear(page *image.RGBA, l *lightMap, m *inkMap, t *inkTable) *inksNear {
-	n := &inksNear{inkTable: t, cell: max(2, int(4*c.scale+0.5))}
-	n.w = (c.w + n.cell - 1) / n.cell
-	h := (c.h + n.cell - 1) / n.cell
-	k := len(t.inks)
-	here := make([]float32, n.w*h*k)
+// sampled is of how many rows one tells what inks there are.
+const sampled = 3
+
+// findInks tells the inks of the page's text from those that its hues give: noise of one ink that passes for another is
+// brought back to it.
+func (c *canvas) findInks(page *image.RGBA, l *lightMap, m *inkMap, inks [][3]float32) (*inkFinder, [][3]float32) {
+	f := &inkFinder{inks: inks, settled: make([]int, len(inks)), cell: max(2, int(4*c.scale+0.5))}
+	if len(inks) == 1 {
+		return f, inks
+	}
+	f.compare()
+	f.w = (c.w + f.cell - 1) / f.cell
+	h := (c.h + f.cell - 1) / f.cell
+	k := len(inks)
+	here := make([]float32, f.w*h*k)
 	raster.Rows(h, c.workers, func(a, b int) {
-		c.eachDark(page, l, m, a*n.cell, min(b*n.cell, c.h), func(i int, px []uint8, text bool) {
-			if text {
+		c.eachDark(page, l, m, a*f.cell, min(b*f.cell, c.h), func(x, y int, px []uint8, text bool) {
+			if text && y%sampled == 0 {
 				r, g, b := 255-int(px[0]), 255-int(px[1]), 255-int(px[2])
-				at := i/c.w/n.cell*n.w + i%c.w/n.cell
-				here[at*k+int(t.ink[hueBinOf(r, g, b)])] += float32(max(r, g, b))
+				here[f.at(x, y)*k+int(f.nearest[hueBinOf(r, g, b)])] += float32(max(r, g, b))
 			}
 		})
 	})
-	n.amount = make([]float32, len(here))
+	f.amount = make([]float32, len(here))
 	raster.Rows(h, c.workers, func(a, b int) {
 		for y := a; y < b; y++ {
-			for x := range n.w {
-				to := n.amount[(y*n.w+x)*k:][:k]
+			for x := range f.w {
+				to := f.amount[(y*f.w+x)*k:][:k]
 				for yy := max(y-1, 0); yy <= min(y+1, h-1); yy++ {
-					for xx := max(x-1, 0); xx <= min(x+1, n.w-1); xx++ {
-						for ink, v := range here[(yy*n.w+xx)*k:][:k] {
+					for xx := max(x-1, 0); xx <= min(x+1, f.w-1); xx++ {
+						for ink, v := range here[(yy*f.w+xx)*k:][:k] {
 							to[ink] += v
 						}
 					}
@@ -124,28 +135,93 @@ func (c *canvas) inksNear(page *image.RGBA, l *lightMap, m *inkMap, t *inkTable)
 			}
 		}
 	})
-	for step := range n.like {
+	return f, f.settle(c, page, l, m)
+}
+
+// compare finds how well each hue and each ink go together.
+func (f *inkFinder) compare() {
+	k := len(f.inks)
+	for step := range f.like {
 		stray := 0.1 + 0.2*float64(depthSteps-1-step)/(depthSteps-1) // the fainter a pixel, the less its hue tells
-		n.like[step] = make([]float32, len(t.ink)*k)
-		for bin := range t.ink {
-			for ink, ratio := range t.inks {
-				n.like[step][bin*k+ink] = float32(math.Exp(-float64(distance(ratioOfBin(bin), ratio)) / (2 * stray * stray)))
+		f.like[step] = make([]float32, len(f.nearest)*k)
+		for bin := range f.nearest {
+			hue := ratioOfBin(bin)
+			f.nearest[bin] = uint8(nearest(f.inks, hue))
+			for ink, ratio := range f.inks {
+				f.like[step][bin*k+ink] = float32(math.Exp(-float64(distance(hue, ratio)) / (2 * stray * stray)))
 			}
 		}
 	}
-	return n
 }
 
-// ink is the ink that a pixel of text is most likely of.
-func (n *inksNear) ink(x, y int, px []uint8) int {
+func (f *inkFinder) at(x, y int) int { return y/f.cell*f.w + x/f.cell }
+
+// choose is the number of the ink, of those of the hues, that a pixel of text is most likely of.
+func (f *inkFinder) choose(x, y int, px []uint8) int {
 	r, g, b := 255-int(px[0]), 255-int(px[1]), 255-int(px[2])
-	bin, k := hueBinOf(r, g, b), len(n.inks)
-	like := n.like[max(r, g, b)*depthSteps/256][bin*k:][:k]
-	best, most := int(n.inkTable.ink[bin]), float32(0)
-	for i, amount := range n.amount[(y/n.cell*n.w+x/n.cell)*k:][:k] {
+	bin, k := hueBinOf(r, g, b), len(f.inks)
+	like := f.like[max(r, g, b)*depthSteps/256][bin*k:][:k]
+	best, most := int(f.nearest[bin]), float32(0)
+	for i, amount := range f.amount[f.at(x, y)*k:][:k] {
 		if v := amount * like[i]; v > most {
 			best, most = i, v
 		}
 	}
 	return best
 }
+
+// ink is the number of the page's ink that a pixel of text is most likely of.
+func (f *inkFinder) ink(x, y int, px []uint8) int {
+	if len(f.inks) == 1 {
+		return 0
+	}
+	return f.settled[f.choose(x, y, px)]
+}
+
+// settle gives each ink the hue that its strokes have in the mean, and makes one of those that then are alike.
+func (f *inkFinder) settle(c *canvas, page *image.RGBA, l *lightMap, m *inkMap) [][3]float32 {
+	sums := make([]hueBin, len(f.inks))
+	var mu sync.Mutex
+	raster.Rows(c.h, c.workers, func(y0, y1 int) {
+		part := make([]hueBin, len(f.inks))
+		c.eachDark(page, l, m, y0, y1, func(x, y int, px []uint8, text bool) {
+			if text && y%sampled == 0 {
+				b := &part[f.choose(x, y, px)]
+				for ch, v := range px {
+					b.sum[ch] += 255 - int64(v)
+				}
+			}
+		})
+		mu.Lock()
+		defer mu.Unlock()
+		for i := range part {
+			sums[i].take(&part[i])
+		}
+	})
+	order := make([]int, len(sums))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order[1:], func(i, j int) int { return cmp.Compare(sums[j].absorbed(), sums[i].absorbed()) })
+	inks, of := [][3]float32{f.inks[0]}, []hueBin{sums[0]}
+	for _, i := range order[1:] {
+		if sums[i].absorbed() == 0 {
+			continue
+		}
+		at := nearest(inks, sums[i].ratio())
+		if at == 0 || distance(inks[at], sums[i].ratio()) > settledApart*settledApart {
+			at = len(inks)
+			inks, of = append(inks, [3]float32{}), append(of, hueBin{})
+		}
+		of[at].take(&sums[i])
+		inks[at] = of[at].ratio()
+		f.settled[i] = at
+	}
+	return inks
+}
+
+// settledApart is by how much two inks differ at least when each has the mean hue of its strokes.
+const settledApart = 0.12
+
+// absorbed is all that the ink absorbs.
+func (b *hueBin) absorbed() int64 { return b.sum[0] + b.sum[1] + b.sum[2] }

@@ -10,7 +10,7 @@ import (
 // darker than the light there, grey, and has paper all round. A shadow that light like that leaves is bounded softly or reaches
 // the border, and stains have a colour. measured tells how well each cell is known to be paper or a fill, and no print.
 func markGreys(f *raster.Field, measured []float32, fill []bool) {
-	const darker, tinted, sharp = 0.05, 0.06, 0.6
+	const darker, edge, tinted, sharp = 0.05, 0.08, 0.06, 0.6
 	shares := smoothShares(f, measured)
 	if shares == nil {
 		return
@@ -29,7 +29,7 @@ func markGreys(f *raster.Field, measured []float32, fill []bool) {
 			continue
 		}
 		o := follow(f, labels, int32(n+1), a)
-		kept[n] = o.border == 0 && float64(o.lighter) > sharp*float64(o.sides)
+		kept[n] = o.border == 0 && float64(o.lighter) > sharp*float64(o.sides) && o.steps > edge*float32(o.lighter)
 	}
 	for i, n := range labels {
 		if n > 0 && kept[n-1] && tintDistance(f.Colour[i], tint) > tinted {
@@ -66,21 +66,18 @@ func tintOf(f *raster.Field, shares []float32) (tint [3]float32) {
 func smoothShares(f *raster.Field, measured []float32) []float32 {
 	const (
 		rounds = 12
+		step   = 7     // of the cells one is fitted to: many are left
 		near   = 0.025 // of the light: paper
-		most   = 0.6   // share of the measured cells that must be near
+		most   = 0.8   // share of the measured cells that must be near
 	)
-	at := func(i int) []float64 {
-		x, y := float64(i%f.W)/float64(f.W)-0.5, float64(i/f.W)/float64(f.H)-0.5
-		return []float64{1, x, y, x * x, x * y, y * y}
+	var x [6]float64
+	terms := func(i int) [6]float64 {
+		u, v := float64(i%f.W)/float64(f.W)-0.5, float64(i/f.W)/float64(f.H)-0.5
+		return [...]float64{1, u, v, u * u, u * v, v * v}
 	}
-	logs := make([]float64, len(f.Colour))
-	for i, c := range f.Colour {
-		logs[i] = math.Log(float64(max(brightness(c), 1)))
-	}
-	x := make([]float64, 6)
 	off := func(i int) float64 {
-		d := logs[i]
-		for k, v := range at(i) {
+		d := math.Log(float64(max(brightness(f.Colour[i]), 1)))
+		for k, v := range terms(i) {
 			d -= v * x[k]
 		}
 		return d
@@ -88,15 +85,19 @@ func smoothShares(f *raster.Field, measured []float32) []float32 {
 	reach := math.Inf(1)
 	for round := range rounds {
 		q := newNormal(len(x))
-		for i, w := range measured {
-			if w < 0.5 {
+		for i := 0; i < len(measured); i += step {
+			if measured[i] < 0.5 {
 				continue
 			}
 			if d := off(i); round == 0 || d > -reach && d < 2*reach {
-				q.add(at(i), logs[i], 1)
+				row, y := terms(i), d
+				for k, v := range row {
+					y += v * x[k]
+				}
+				q.add(row[:], y, 1)
 			}
 		}
-		if !q.solve(x) {
+		if !q.solve(x[:]) {
 			return nil
 		}
 		reach = max(0.3*math.Pow(0.7, float64(round)), near)

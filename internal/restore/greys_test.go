@@ -1,0 +1,96 @@
+package restore
+
+import (
+	"image"
+	"image/color"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// disc is a sheet of even light with something round on it, darkest within a radius and as light as the paper beyond another.
+func disc(inner, outer float64, dark color.RGBA) *canvas {
+	return blankSheet(func(x, y int) color.RGBA {
+		d := math.Hypot(float64(x)-300, float64(y)-240)
+		paper := 240 - float64(x)/40 // the lamp is to the left
+		k := min(max((d-inner)/(outer-inner), 0), 1)
+		mix := func(v uint8) uint8 { return uint8(float64(v)*(1-k) + paper*k) }
+		return color.RGBA{mix(dark.R), mix(dark.G), mix(dark.B), 255}
+	})
+}
+
+func TestAGreyPictureOfAnyShapeStaysAndAShadowDoesNot(t *testing.T) {
+	grey := color.RGBA{150, 150, 150, 255}
+	inside := image.Rect(280, 220, 320, 260)
+	for _, c := range []struct {
+		name         string
+		inner, outer float64
+		stays        bool
+	}{{"picture", 60, 62, true}, {"shadow", 60, 200, false}} {
+		sheet := disc(c.inner, c.outer, grey)
+		linesOfText(sheet, color.RGBA{40, 40, 40, 255})
+		white := sheet.finish()
+		if got := white(inside.Intersect(image.Rect(283, 0, 292, 480))); got < 0.9 != c.stays {
+			t.Errorf("%s: %.2f of it is white", c.name, got)
+		}
+		if v := sheet.src.RGBAAt(288, 240); c.stays && (v.R < 110 || v.R > 190) {
+			t.Errorf("%s of grey 150 is %v", c.name, v)
+		}
+	}
+}
+
+func TestAStrokeIsOfOneInk(t *testing.T) {
+	c := blankSheet(even(240))
+	r := rand.New(rand.NewPCG(5, 6))
+	for y := 40; y < 440; y += 30 {
+		for i := range 38 * 3 * 12 {
+			at := image.Pt(40+i/36*14+i%3, y+i/3%12)
+			noisy := func(v float64) uint8 { return clamp8(float32(v + 16*r.NormFloat64())) }
+			ink := color.RGBA{noisy(40), noisy(60), noisy(90), 255}
+			if y/30%2 == 0 {
+				ink = color.RGBA{noisy(30), noisy(30), noisy(30), 255}
+			}
+			c.print(image.Rectangle{at, at.Add(image.Pt(1, 1))}, ink)
+		}
+	}
+	c.finish()
+	other, all := 0, 0
+	for y := 220; y < 232; y++ { // a line of blue
+		for x := 40; x < 560; x++ {
+			if v := c.src.RGBAAt(x, y); min(v.R, v.G, v.B) < 200 {
+				all++
+				if hue := hueOf([3]float64{float64(v.R), float64(v.G), float64(v.B)}); math.Abs(hue-216) > 15 {
+					other++
+				}
+			}
+		}
+	}
+	if all == 0 || float64(other) > 0.04*float64(all) {
+		t.Errorf("%d of %d pixels of a blue line are of another hue, want 4 %%", other, all)
+	}
+}
+
+func TestABroadBarIsEven(t *testing.T) {
+	c, _ := inkedSheet()
+	bar := image.Rect(40, 452, 560, 466)
+	noise := blankSheet(even(120))
+	for y := bar.Min.Y; y < bar.Max.Y; y++ {
+		for x := bar.Min.X; x < bar.Max.X; x++ {
+			n := (int(noise.src.RGBAAt(x, y).R) - 120) * 6
+			c.print(image.Rect(x, y, x+1, y+1), color.RGBA{uint8(90 + n), uint8(110 + n), uint8(175 + n), 255})
+		}
+	}
+	c.finish()
+	inside := bar.Inset(3)
+	steps := 0
+	for y := inside.Min.Y; y < inside.Max.Y; y++ {
+		for x := inside.Min.X + 1; x < inside.Max.X; x++ {
+			if c.src.RGBAAt(x, y) != c.src.RGBAAt(x-1, y) {
+				steps++
+			}
+		}
+	}
+	if share := float64(steps) / float64(inside.Dx()*inside.Dy()); share > 0.25 {
+		t.Errorf("%.2f of the bar's pixels differ from the one before, want 0.25", share)
+	}
+}
