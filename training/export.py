@@ -61,7 +61,8 @@ def main():
     parameters = N.parameters(model)
     model = quantise(model, calibration(Shards("train")))
     path = a.out / "segment.onnx"
-    to_onnx(model, path)
+    size = {2: "height", 3: "width"}
+    to_onnx(model, path, torch.rand(1, 3, 256, 256), ["image", "logits"], {"image": size, "logits": size})
     val = Shards("val")
     write_parity(model, [val.crop(i)[0][:128, :160] for i in range(a.crops)], a.out / "parity")
     manifest = {

@@ -7,10 +7,12 @@
 
 Input   float [1, 1, SIDE, SIDE], grey 0..1, body text at an em of about 14 px: the busiest window of the page, amid its own paper's grey
         where the page is smaller.
-Output  float [1, 4]: logits of 0, 90, 180 and 270 degrees that the page was turned clockwise.
+Output  float [1, 5]: sums over the window of the votes for 0, 90, 180 and 270 degrees that the page was turned clockwise, and of
+        what they weigh.
 
 Every place of the page votes; the network also says how much each vote counts, so that empty paper and figures do not.
-Votes add up as evidence half dependent does, with the root of their number: a whole page is surer than a piece.
+Votes add up as evidence half dependent does, with the root of their weight: a whole page is surer than a piece. Where one
+window leaves it open, the next busiest is looked at too.
 """
 
 import argparse
@@ -31,6 +33,7 @@ from . import capture
 from .data import Shards
 from .net import Residual, conv
 from .paths import data_root
+from .quantise import quantise, to_onnx
 
 SIDE = 512
 EM = 14.0
@@ -40,6 +43,7 @@ PART, SHEETS, PER_PAGE = 1300, 3, 6  # pieces in a file; sheets of blocks among 
 SHRINK = (0.8, 1.5)  # of training.data's samples, whose em is about 12 px once halved: the estimate of the print's size errs
 EDGE = 40  # grey levels: steps that are print; internal/restore/orient.go has the same
 STEP = 64  # pixels between the windows that are compared; likewise
+LOOKS = 4  # windows of a page that are looked at, until it is sure; likewise
 LEAST = 0.004  # share of edges below which a piece shows nothing
 WIDTHS = (16, 32, 48, 96)
 SURE = 0.985  # turned only above this probability; internal/restore/orient.go has the same
@@ -54,9 +58,26 @@ class Orienter(nn.Module):
         self.vote = nn.Conv2d(w[-1], 5, 1)
 
     def forward(self, x):
-        v = self.vote(self.body(self.stem(x - 0.5)))
+        """Votes: float [N, 5, H / 16, W / 16], logits of the four classes and of the vote's weight."""
+        return self.vote(self.body(self.stem(x - 0.5)))
+
+
+class Counted(nn.Module):
+    """Sums the votes of a network up: float [N, 5], the votes for each class and their weight."""
+
+    def __init__(self, voter):
+        super().__init__()
+        self.voter = voter
+
+    def forward(self, x):
+        v = self.voter(x)
         weight = torch.sigmoid(v[:, 4:])
-        return (v[:, :4] * weight).sum((2, 3)) / (weight.sum((2, 3)) + 1).sqrt()
+        return torch.cat([v[:, :4] * weight, weight], 1).sum((2, 3))
+
+
+def logits(sums):
+    """Of the classes, by the sums of the votes: float [N, 4]."""
+    return sums[:, :4] / (sums[:, 4:] + 1).sqrt()
 
 
 def edges(grey):
@@ -65,17 +86,23 @@ def edges(grey):
     return ((np.abs(np.diff(g, axis=0, append=g[-1:])) + np.abs(np.diff(g, axis=1, append=g[:, -1:]))) > EDGE).astype(np.float32)
 
 
-def busiest(grey, side):
-    """The window of a page with the most print in it, or all of the page where it is no larger."""
+def windows(grey, side):
+    """The windows of a page with the most print in them, the busiest first, up to LOOKS; all of the page where it is no larger."""
     h, w = (max(n - side, 0) for n in grey.shape)
-    sums = cv2.integral(edges(grey))
-    most, at = -1.0, (0, 0)
-    for y in sorted({*range(0, h, STEP), h}):
-        for x in sorted({*range(0, w, STEP), w}):
-            y1, x1 = min(y + side, grey.shape[0]), min(x + side, grey.shape[1])
-            if (ink := sums[y1, x1] - sums[y, x1] - sums[y1, x] + sums[y, x]) > most:
-                most, at = ink, (y, x)
-    return grey[at[0]:at[0] + side, at[1]:at[1] + side]
+    print_ = edges(grey)
+    for look in range(LOOKS):
+        sums = cv2.integral(print_)
+        most, at = -1.0, (0, 0)
+        for y in sorted({*range(0, h, STEP), h}):
+            for x in sorted({*range(0, w, STEP), w}):
+                y1, x1 = min(y + side, grey.shape[0]), min(x + side, grey.shape[1])
+                if (ink := sums[y1, x1] - sums[y, x1] - sums[y1, x] + sums[y, x]) > most:
+                    most, at = ink, (y, x)
+        if look > 0 and most < LEAST * side * side:
+            return
+        there = np.s_[at[0]:at[0] + side, at[1]:at[1] + side]
+        print_[there] = 0
+        yield grey[there]
 
 
 def padded(grey, side):
@@ -178,6 +205,7 @@ def train(a):
     model = Orienter().to(memory_format=torch.channels_last)
     if a.init:
         model.load_state_dict(torch.load(a.init, map_location="cpu")["ema"])
+    counted = Counted(model)
     optimizer = torch.optim.AdamW(model.parameters(), a.rate, weight_decay=0.01)
     ema = {k: v.detach().clone().float() for k, v in model.state_dict().items()}
     pieces = Pieces(a.pieces)
@@ -190,8 +218,8 @@ def train(a):
         images, turns = pieces.batch(rng, a.batch)
         x = images.contiguous(memory_format=torch.channels_last)
         with torch.autocast("cpu", torch.bfloat16):
-            logits = model(x)
-        loss = F.cross_entropy(logits.float(), turns)
+            sums = counted(x)
+        loss = F.cross_entropy(logits(sums.float()), turns)
         optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 2.0)
@@ -213,23 +241,33 @@ def load(path):
     state = torch.load(path, map_location="cpu")
     model = Orienter()
     model.load_state_dict(state["ema"])
-    return model.eval(), state
+    return Counted(model.eval()), state
 
 
 # ---- measuring ----
 
 def seen(rng, path):
-    """A held-out page, captured, cut and padded as the engine does: float [SIDE, SIDE]; None where there is no print."""
+    """A held-out page as captured, at about the em that is wanted: uint8 [H, W]; None where there is no print."""
     from .scene import Page
 
     page = Page(path)
     scale = EM * math.exp(rng.normal(0, 0.12)) / page.em
-    small = cv2.resize(np.ascontiguousarray(page.image), None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
-    window = busiest(photographed(rng, small), SIDE)
-    return padded(window, SIDE).astype(np.float32) / 255 if edges(window).mean() > LEAST else None
+    grey = photographed(rng, cv2.resize(np.ascontiguousarray(page.image), None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA))
+    return grey if shown(next(windows(grey, SIDE))) else None
 
 
 @torch.no_grad()
+def turned(model, grey):
+    """By how many quarters clockwise a page lies, and how sure that is, as the engine tells it."""
+    sums = torch.zeros(1, 5)
+    for window in windows(grey, SIDE):
+        sums += model(torch.from_numpy(padded(window, SIDE).astype(np.float32) / 255)[None, None])
+        p = logits(sums).softmax(1)[0]
+        if p.max() >= SURE:
+            break
+    return int(p.argmax()), float(p.max())
+
+
 def measure(model, count, seed=1):
     """Shares of held-out pages, at all four angles, that are read right, wrongly turned, and left for want of certainty."""
     rng = np.random.default_rng(seed)
@@ -238,10 +276,9 @@ def measure(model, count, seed=1):
     for i in range(count):
         while (page := seen(rng, paths[i % len(paths)])) is None:
             i += 1
-        x = torch.from_numpy(np.stack([np.rot90(page, -k).copy() for k in range(4)]))[:, None]
-        p = model(x).softmax(1).numpy()
         for k in range(4):
-            guess = int(p[k].argmax()) if p[k].max() >= SURE else 0
+            guess, p = turned(model, np.ascontiguousarray(np.rot90(page, -k)))
+            guess = guess if p >= SURE else 0
             right += guess == k
             wrong += guess not in (0, k)
             left += guess == 0 and k != 0
@@ -251,11 +288,12 @@ def measure(model, count, seed=1):
 
 def export(a):
     model, state = load(a.checkpoint)
+    pieces, rng = Pieces(a.pieces), np.random.default_rng(1)
+    model.voter = quantise(model.voter, [pieces.batch(rng, 16)[0] for _ in range(24)])
     path = a.models / "orient.onnx"
-    torch.onnx.export(model, torch.rand(1, 1, SIDE, SIDE), str(path), opset_version=17, input_names=["page"], output_names=["logits"],
-                      **({"dynamo": False} if torch.__version__ >= "2" else {}))
+    to_onnx(model, path, torch.rand(1, 1, SIDE, SIDE), ["page", "votes"])
     manifest = {"name": "orient", "version": state["version"], "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
-                "em": EM, "side": SIDE, "input": "page", "output": "logits", "metrics": measure(model, a.count)}
+                "em": EM, "side": SIDE, "input": "page", "output": "votes", "metrics": measure(model, a.count)}
     (a.models / "orient.json").write_text(json.dumps(manifest, indent=1) + "\n")
     print(json.dumps(manifest, indent=1))
 

@@ -62,7 +62,7 @@ class Tracer(fx.Tracer):
 def quantise(model, samples):
     """The model (in eval mode; it is changed) as a module that computes with rounded numbers.
 
-    samples: iterable of float [N, 3, H, W] batches that show the ranges of the activations.
+    samples: iterable of batches of its input that show the ranges of the activations.
     """
     fold(model)
     for module in list(model.modules()):
@@ -118,17 +118,16 @@ def put_activations(graph):
     return made
 
 
-def to_onnx(graph, path):
-    """Writes a quantised module with its weights as 8-bit integers."""
-    dynamic = {"image": {2: "height", 3: "width"}, "logits": {2: "height", 3: "width"}}
+def to_onnx(model, path, example, names, dynamic=None):
+    """Writes a model, whose quantised parts get their weights as 8-bit integers; names are those of its input and output."""
     torch.onnx.export(
-        graph, torch.rand(1, 3, 256, 256), str(path), opset_version=OPSET, do_constant_folding=False,
-        input_names=["image"], output_names=["logits"], dynamic_axes=dynamic,
+        model, example, str(path), opset_version=OPSET, do_constant_folding=False,
+        input_names=names[:1], output_names=names[1:], dynamic_axes=dynamic,
         **({"dynamo": False} if torch.__version__ >= "2" else {}),
     )
-    model = onnx.load(str(path))
-    store_integers(model.graph)
-    onnx.save(model, str(path))
+    written = onnx.load(str(path))
+    store_integers(written.graph)
+    onnx.save(written, str(path))
 
 
 def store_integers(graph):

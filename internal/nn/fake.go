@@ -35,6 +35,6 @@ type Upright struct{}
 
 // Run implements [Runner].
 func (Upright) Run(ctx context.Context, _ Shape, _, out []float32) error {
-	copy(out, []float32{9, 0, 0, 0})
+	copy(out, []float32{9, 0, 0, 0, 0})
 	return ctx.Err()
 }

@@ -20,7 +20,7 @@ var (
 )
 
 // Window is the shape of the part of a page that the orientation network looks at.
-var Window = Shape{640, 640}
+var Window = Shape{512, 512}
 
 // Pixels of a picture of this shape.
 func (s Shape) Pixels() int { return s.W * s.H }
@@ -41,9 +41,12 @@ func Segmenting() []Job {
 	return jobs
 }
 
-// Orienting is the job of the orientation network: one plane in, four logits out.
+// Votes is the number of sums that the orientation network gives: votes for each of four angles, and their weight.
+const Votes = 5
+
+// Orienting is the job of the orientation network: one plane in, sums of votes out.
 func Orienting() []Job {
-	return []Job{{Window, []int64{1, 1, int64(Window.H), int64(Window.W)}, []int64{1, 4}}}
+	return []Job{{Window, []int64{1, 1, int64(Window.H), int64(Window.W)}, []int64{1, Votes}}}
 }
 
 // Classes is the number of classes a [Runner] tells apart, in this order.

@@ -2,6 +2,7 @@ package restore
 
 import (
 	"context"
+	"image"
 	"math"
 
 	"unink/internal/nn"
@@ -9,86 +10,108 @@ import (
 )
 
 const (
-	orientEm = 14    // pixels: the em of body text that the orientation network wants
-	sure     = 0.985 // below this probability a page is left as it lies
+	orientEm    = 14    // pixels: the em of body text that the orientation network wants
+	sure        = 0.985 // below this probability a page is left as it lies
+	looks       = 4     // windows of the page that are looked at, until it is sure
+	leastEdges  = 0.004 // share of a window that must be steps from light to dark for another look
+	edgeStep    = 40    // grey levels
+	windowsStep = 64    // pixels between the windows that are compared
 )
 
 // quartersToUpright is how often the page of the working picture must be turned clockwise by 90° to
 // stand upright, 0 to 3, and with what probability it then does; 0 also when the network is not sure.
 // em is the print's size in the picture.
 func quartersToUpright(ctx context.Context, runner nn.Runner, m *raster.RGB, em float64, workers int) (quarters int, p float64, err error) {
-	in, logits := make([]float32, nn.Window.Pixels()), make([]float32, 4)
-	busiestWindow(in, m, em, workers)
-	if err := runner.Run(ctx, nn.Window, in, logits); err != nil {
-		return 0, 0, err
-	}
-	turned, p := likeliest(logits)
-	if p < sure {
-		return 0, p, nil
-	}
-	return (4 - turned) % 4, p, nil
-}
-
-// busiestWindow fills the network's picture with the part of the page that has the most print in it, grey; where the page is
-// smaller, its paper's grey surrounds it.
-func busiestWindow(to []float32, m *raster.RGB, em float64, workers int) {
-	side := nn.Window.W
+	in, out := make([]float32, nn.Window.Pixels()), make([]float32, nn.Votes)
+	side, turned := nn.Window.W, 0
 	w, h := scaled(m.W, orientEm/em), scaled(m.H, orientEm/em)
 	grey := raster.ResizeGrey(m.Grey(), m.W, m.H, w, h, workers)
-	left, top := busiest(grey, w, h, side)
-	cw, ch := min(w, side), min(h, side)
-	window := make([]uint8, 0, cw*ch)
-	for y := top; y < top+ch; y++ {
-		window = append(window, grey[y*w+left:][:cw]...)
+	edges := edgesOf(grey, w, h)
+	var votes [nn.Votes]float32
+	for look := range looks {
+		at, n := busiest(edges, w, h, side)
+		if look > 0 && float64(n) < leastEdges*float64(side*side) {
+			break
+		}
+		window(in, grey, w, at, side)
+		if err := runner.Run(ctx, nn.Window, in, out); err != nil {
+			return 0, 0, err
+		}
+		for i, v := range out {
+			votes[i] += v
+		}
+		if turned, p = likeliest(votes); p >= sure {
+			return (4 - turned) % 4, p, nil
+		}
+		for y := at.Min.Y; y < at.Max.Y; y++ {
+			clear(edges[y*w+at.Min.X : y*w+at.Max.X])
+		}
 	}
-	paper := float32(medianOf(window)) / 255
+	return 0, p, nil
+}
+
+// window fills the network's picture with a part of the page, amid its paper's grey where it is smaller.
+func window(to []float32, grey []uint8, w int, at image.Rectangle, side int) {
+	part := make([]uint8, 0, at.Dx()*at.Dy())
+	for y := at.Min.Y; y < at.Max.Y; y++ {
+		part = append(part, grey[y*w+at.Min.X:][:at.Dx()]...)
+	}
+	paper := float32(medianOf(part)) / 255
 	for i := range to {
 		to[i] = paper
 	}
-	for y := range ch {
-		row := to[((side-ch)/2+y)*side+(side-cw)/2:][:cw]
-		for x, v := range window[y*cw:][:cw] {
+	for y := range at.Dy() {
+		row := to[((side-at.Dy())/2+y)*side+(side-at.Dx())/2:][:at.Dx()]
+		for x, v := range part[y*at.Dx():][:at.Dx()] {
 			row[x] = float32(v) / 255
 		}
 	}
 }
 
-// busiest is where the window lies that has the most steps from light to dark in it.
-func busiest(grey []uint8, w, h, side int) (x, y int) {
-	const step = 64 // pixels between the windows that are compared
-	sums := edgeSums(grey, w, h)
-	most := int32(-1)
-	for top := 0; ; top = min(top+step, h-side) {
-		for left := 0; ; left = min(left+step, w-side) {
+// busiest is the window that has the most edges in it, and how many.
+func busiest(edges []uint8, w, h, side int) (at image.Rectangle, most int32) {
+	sums := sumsOf(edges, w, h)
+	most = -1
+	for top := 0; ; top = min(top+windowsStep, h-side) {
+		for left := 0; ; left = min(left+windowsStep, w-side) {
 			bottom, right := min(top+side, h), min(left+side, w)
 			n := sums[bottom*(w+1)+right] - sums[top*(w+1)+right] - sums[bottom*(w+1)+left] + sums[top*(w+1)+left]
 			if n > most {
-				most, x, y = n, left, top
+				most, at = n, image.Rect(left, top, right, bottom)
 			}
 			if right == w {
 				break
 			}
 		}
 		if top+side >= h {
-			return x, y
+			return at, most
 		}
 	}
 }
 
-// edgeSums counts the steps from light to dark above and left of each corner of a pixel.
-func edgeSums(grey []uint8, w, h int) []int32 {
-	const edge = 40 // grey levels
+// edgesOf is 1 at steps from light to dark, which print has.
+func edgesOf(grey []uint8, w, h int) []uint8 {
+	edges := make([]uint8, w*h)
+	for y := range h {
+		row, below, out := grey[y*w:][:w], grey[min(y+1, h-1)*w:][:w], edges[y*w:][:w]
+		for x, v := range row {
+			d, e := int(below[x])-int(v), int(row[min(x+1, w-1)])-int(v)
+			if max(d, -d)+max(e, -e) > edgeStep {
+				out[x] = 1
+			}
+		}
+	}
+	return edges
+}
+
+// sumsOf sums what lies above and left of each corner of a pixel.
+func sumsOf(edges []uint8, w, h int) []int32 {
 	sums := make([]int32, (w+1)*(h+1))
 	for y := range h {
-		row := int32(0)
-		for x := range w {
-			i := y*w + x
-			d := int(grey[min(y+1, h-1)*w+x]) - int(grey[i])
-			e := int(grey[y*w+min(x+1, w-1)]) - int(grey[i])
-			if max(d, -d)+max(e, -e) > edge {
-				row++
-			}
-			sums[(y+1)*(w+1)+x+1] = sums[y*(w+1)+x+1] + row
+		sum, above, here := int32(0), sums[y*(w+1)+1:][:w], sums[(y+1)*(w+1)+1:][:w]
+		for x, v := range edges[y*w:][:w] {
+			sum += int32(v)
+			here[x] = above[x] + sum
 		}
 	}
 	return sums
@@ -106,16 +129,18 @@ func medianOf(v []uint8) uint8 {
 	return uint8(at)
 }
 
-// likeliest is the class of the largest logit and its probability.
-func likeliest(logits []float32) (best int, p float64) {
-	for i, v := range logits {
-		if v > logits[best] {
+// likeliest is the class with the most votes and its probability. Votes add up as evidence half dependent does, with the
+// root of their weight, which is the last of the sums.
+func likeliest(votes [nn.Votes]float32) (best int, p float64) {
+	const classes = nn.Votes - 1
+	for i, v := range votes[:classes] {
+		if v > votes[best] {
 			best = i
 		}
 	}
 	sum := 0.0
-	for _, v := range logits {
-		sum += math.Exp(float64(v - logits[best]))
+	for _, v := range votes[:classes] {
+		sum += math.Exp(float64(v-votes[best]) / math.Sqrt(float64(votes[classes])+1))
 	}
 	return best, 1 / sum
 }
