@@ -1,7 +1,7 @@
 """Makes the benchmark of the scan finish: printed pages as they are and as they look when captured, by what spoils them.
 
     python3 -m training.finish_benchmark --out bench/finish/data
-    python3 -m training.finish_benchmark --whole 6 --out build/finish     whole pages, drawn at random
+    python3 -m training.finish_benchmark --whole 8 --out build/finish     whole pages, drawn at random
 
 For every case it writes CLASS-N.jpg (captured) and CLASS-N.png (the page itself, the truth), and for all of them
 cases.json: [{"name", "class", "text", "ocr"}]; text says that the page is print alone, without pictures and fills, and
@@ -23,6 +23,8 @@ EM = 22  # pixels, of body text at 150 dpi
 A4 = 1240  # pixels across at 150 dpi
 BROAD = 12
 LATIN = {"en", "de", "fr", "es", "tr", "vi", "pl", "it", "pt", "cs", "sv", "hu", "id"}
+PROSE = {"exam_paper", "fill_in", "invoice", "letter", "listing", "magazine", "multiple_choice", "newspaper", "reading", "report", "textbook",
+         "true_false", "vocabulary", "word_problems"}
 COLOURS = 32  # of a page: keeps the files small, and the capture is made from what is left
 
 # class: ((page, top of the crop as a share of what is free, text, ocr), ...)
@@ -148,14 +150,16 @@ def chosen():
 
 
 def drawn(count, seed):
-    """As many whole held-out pages of every class, all others than the committed ones, drawn at random from those in LATIN."""
+    """The same whole held-out pages in every class, none of them among the committed ones, drawn at random: half of them PROSE, which is read."""
     used = {name for pages in CASES.values() for name, *_ in pages}
-    names = [p.stem for p in sorted((data_root() / "pages" / "val").glob("h*.json")) if p.stem not in used and json.loads(p.read_text())["lang"] in LATIN]
-    names = np.random.default_rng(seed).permutation(names)
-    for k, kind in enumerate(CASES):
-        for n in range(count):
-            clean = whole(names[(k * count + n) % len(names)])
-            yield kind, n + 1, clean, is_text(clean), True
+    paths = [p for p in sorted((data_root() / "pages" / "val").glob("h*.json")) if p.stem not in used]
+    names = np.random.default_rng(seed).permutation([p.stem for p in paths if json.loads(p.read_text())["lang"] in LATIN])
+    prose = [name for name in names if name.split("-")[-1] in PROSE]
+    rest = [name for name in names if name not in prose]
+    chosen = [(whole(name), name in prose) for name in prose[:count // 2] + rest[:count - count // 2]]
+    for kind in CASES:
+        for n, (clean, read) in enumerate(chosen, 1):
+            yield kind, n, clean, is_text(clean), read
 
 
 def whole(name):
@@ -173,7 +177,7 @@ def is_text(image):
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--out", required=True, type=Path)
-    p.add_argument("--whole", default=0, type=int, metavar="N", help="N whole pages of every class instead of the committed crops")
+    p.add_argument("--whole", default=0, type=int, metavar="N", help="N whole pages instead of the committed crops")
     p.add_argument("--seed", default=11, type=int)
     a = p.parse_args()
     a.out.mkdir(parents=True, exist_ok=True)

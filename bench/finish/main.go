@@ -12,7 +12,7 @@
 //	contrast  mean luminance of the paper less that of the print, before and after
 //	hue       error of coloured print, in degrees; print that has become grey counts as 90
 //	kB        of the result as PNG, were it an A4 page at 150 dpi, on pages of print alone
-//	cer       error of characters read by tesseract, where that is installed, against those read
+//	cer       share of the characters that tesseract, where that is installed, reads otherwise than
 //	          in the page that was captured, before and after
 //
 // A figure that misses its bar is marked with an asterisk. OUT takes the results as PNG.
@@ -68,7 +68,7 @@ func run(dir, out string) error {
 		return err
 	}
 	defer func() { _ = cleaner.Close() }()
-	b := bench{cleaner: cleaner, dir: dir, out: out}
+	b := bench{cleaner: cleaner, dir: dir, out: out, truths: map[string]string{}}
 	b.reader, b.reads = reading.Find()
 	var classes []string
 	sums := map[string]*figures{}
@@ -98,6 +98,7 @@ type bench struct {
 	dir, out string
 	reader   reading.Reader
 	reads    bool
+	truths   map[string]string // what the reader reads in the pages that were captured
 }
 
 func (b *bench) measure(c testCase) (f figures, err error) {
@@ -152,10 +153,11 @@ type figures struct {
 
 type mean struct{ sum, n float64 }
 
-func (m *mean) add(v float64) { m.sum, m.n = m.sum+v, m.n+1 }
-func (m *mean) take(o mean)   { m.sum, m.n = m.sum+o.sum, m.n+o.n }
-func (m mean) value() float64 { return m.sum / max(m.n, 1) }
-func (m mean) empty() bool    { return m.n == 0 }
+func (m *mean) add(v float64)           { m.weigh(v, 1) }
+func (m *mean) weigh(v, weight float64) { m.sum, m.n = m.sum+v*weight, m.n+weight }
+func (m *mean) take(o mean)             { m.sum, m.n = m.sum+o.sum, m.n+o.n }
+func (m mean) value() float64           { return m.sum / max(m.n, 1) }
+func (m mean) empty() bool              { return m.n == 0 }
 
 func (f *figures) add(o figures) {
 	for i, m := range f.all() {

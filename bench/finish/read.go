@@ -4,16 +4,20 @@ import "unink/bench/reading"
 
 // read adds the errors of the characters read before and after to the figures.
 func (b *bench) read(f *figures, before, after, truth []byte) error {
-	var text [3]string
-	for i, data := range [][]byte{before, after, truth} {
+	want, known := b.truths[string(truth)] // several cases may be of one page
+	if !known {
 		var err error
-		if text[i], err = b.reader.Read(data); err != nil {
+		if want, err = b.reader.Read(truth); err != nil {
 			return err
 		}
+		b.truths[string(truth)] = want
 	}
-	if text[2] != "" {
-		f.cer.before.add(reading.Error(text[0], text[2]))
-		f.cer.after.add(reading.Error(text[1], text[2]))
+	for to, data := range map[*mean][]byte{&f.cer.before: before, &f.cer.after: after} {
+		text, err := b.reader.Read(data)
+		if err != nil {
+			return err
+		}
+		to.weigh(reading.Error(text, want), float64(len([]rune(want))))
 	}
 	return nil
 }

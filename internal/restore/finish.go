@@ -244,13 +244,17 @@ func (c *canvas) inks(page *image.RGBA, l *lightMap) inkMap {
 			free := paper[gy*g.W:][:g.W]
 			for y := gy * side; y < min((gy+1)*side, c.h); y += 2 {
 				l.row(line, scratch, y)
-				row := page.Pix[y*page.Stride:][:4*c.w]
+				row, fills := page.Pix[y*page.Stride:][:4*c.w], l.fill[y/l.cell*l.w:]
 				for gx := range sums {
 					s := &sums[gx]
 					for x := gx * side; x < min((gx+1)*side, c.w); x++ {
+						least := float32(inkLeast)
+						if fills[x/l.cell] {
+							least = fillLeast
+						}
 						px := row[4*x : 4*x+3 : 4*x+3]
 						r, g, b := 1-float32(px[0])*line[0][x], 1-float32(px[1])*line[1][x], 1-float32(px[2])*line[2][x]
-						if max(r, g, b) > inkLeast {
+						if max(r, g, b) > least {
 							s[0], s[1], s[2] = s[0]+r, s[1]+g, s[2]+b
 						} else {
 							free[gx]++
@@ -297,8 +301,8 @@ func keepFillsWhole(g *raster.Grid, l *lightMap, side int) {
 	}
 }
 
-// inkLeast is the share of light that ink takes away at least.
-const inkLeast = 0.1
+// inkLeast is the share of light that ink takes away at least, and fillLeast what a fill does, which is even.
+const inkLeast, fillLeast = 0.1, 0.03
 
 // colourful is 1 for ink of a colour, given what it absorbs, and 0 for grey.
 func colourful(sum [3]float32) float32 {
