@@ -13,15 +13,31 @@ func markFills(f *raster.Field, fill []bool) {
 	opened := &raster.Field{W: f.W, H: f.H, Colour: slices.Clone(f.Colour), Weight: f.Weight}
 	openGaps(opened)
 	closeGaps(f)
-	findFills(f, fill)
-	findFills(opened, fill)
+	findFills(f, f, fill)
+	findFills(opened, opened, fill)
+	findFills(tintsOf(f), f, fill)
 	closeMask(fill, f.W, f.H, 1)
+}
+
+// tintsOf is the field's colours as if all were equally bright, so that shadows hardly show. A tint counts for less than a
+// step of light: colours bleed when they are compressed.
+func tintsOf(f *raster.Field) *raster.Field {
+	const level, counts = 200, 0.45
+	tints := &raster.Field{W: f.W, H: f.H, Colour: make([][3]float32, len(f.Colour)), Weight: f.Weight}
+	for i, c := range f.Colour {
+		b := max(brightness(c), 1)
+		for ch, v := range c {
+			tints.Colour[i][ch] = level * (1 + counts*(v/b-1))
+		}
+	}
+	return tints
 }
 
 // findFills marks the areas that are a little darker than the paper, or of another colour, and
 // bounded by straight, sharp edges: panels, table heads, coloured cells. Shadows are bounded softly,
-// or reach the border of the picture; stains are round; and in crumpled paper no area is even.
-func findFills(f *raster.Field, fill []bool) {
+// or reach the border of the picture; stains are round; and in crumpled paper no area is even. The edges are looked for in f;
+// of two sides of one, bright tells which is lighter.
+func findFills(f, bright *raster.Field, fill []bool) {
 	edges := sharpEdges(f)
 	flat := make([]uint8, len(edges))
 	for i, e := range edges {
@@ -32,7 +48,7 @@ func findFills(f *raster.Field, fill []bool) {
 	labels, areas := raster.Components(flat, f.W)
 	steps := make([]float32, len(areas)) // at the edge; 0 of what is no fill
 	for n, a := range areas {
-		steps[n] = fillEdge(f, labels, int32(n+1), a)
+		steps[n] = fillEdge(f, bright, labels, int32(n+1), a)
 	}
 	const rim = 2 // cells of the edge, which belong to the fill or are mixed
 	inside, bounded := make([]bool, len(labels)), make([]bool, len(labels))
@@ -162,11 +178,11 @@ const smallestFill, narrowestFill = 18, 3
 // fillEdge follows the outline of an area. Each side of a cell on it is looked at across the edge:
 // the other side must be lighter, as sharply as it is at all, and the sides must lie in straight
 // runs. It is the mean step at the edge, or 0 if this is not that of a fill.
-func fillEdge(f *raster.Field, labels []int32, label int32, a raster.Component) float32 {
+func fillEdge(f, bright *raster.Field, labels []int32, label int32, a raster.Component) float32 {
 	if a.Area < smallestFill || min(a.Width(), a.Height()) < narrowestFill || a.Width() == f.W && a.Height() == f.H {
 		return 0
 	}
-	o := follow(f, labels, label, a)
+	o := follow(f, bright, labels, label, a)
 	if !o.isStraight() || float64(o.border) >= 0.3*float64(o.sides+o.border) || float64(o.lighter) <= 0.7*float64(o.sides) {
 		return 0
 	}
@@ -174,8 +190,8 @@ func fillEdge(f *raster.Field, labels []int32, label int32, a raster.Component) 
 }
 
 // follow goes round an area.
-func follow(f *raster.Field, labels []int32, label int32, a raster.Component) *outline {
-	o := &outline{f: f, labels: labels, label: label, run: min(max(min(a.Width(), a.Height())/2, 3), 6)}
+func follow(f, bright *raster.Field, labels []int32, label int32, a raster.Component) *outline {
+	o := &outline{f: f, bright: bright, labels: labels, label: label, run: min(max(min(a.Width(), a.Height())/2, 3), 6)}
 	for y := a.Y0; y < a.Y1; y++ {
 		o.along(a.X0, a.X1, func(x int) (side, bool) { return o.cell(x, y, 0, -1) })
 		o.along(a.X0, a.X1, func(x int) (side, bool) { return o.cell(x, y, 0, 1) })
@@ -191,7 +207,7 @@ func (o *outline) isStraight() bool { return float64(o.straight) > 0.6*float64(o
 
 // outline counts the sides of the cells on an area's outline.
 type outline struct {
-	f             *raster.Field
+	f, bright     *raster.Field
 	labels        []int32
 	label         int32
 	run           int     // sides in a row that make a straight edge
@@ -228,7 +244,7 @@ func (o *outline) cell(x, y, dx, dy int) (s side, ok bool) {
 		last, x, y = i, x+dx, y+dy
 	}
 	total := step(f, at, last)
-	s.lighter = brightness(f.Colour[last]) > brightness(f.Colour[at]) && total > fillStep && sharpest > 0.45*total
+	s.lighter = brightness(o.bright.Colour[last]) > brightness(o.bright.Colour[at]) && total > fillStep && sharpest > 0.45*total
 	s.step = total
 	return s, true
 }

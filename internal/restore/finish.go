@@ -277,25 +277,35 @@ func (c *canvas) inks(page *image.RGBA, l *lightMap) inkMap {
 	return m
 }
 
-// keepFillsWhole gives a fill or picture of which a good part has a colour all of its colours, lest it be grey in
-// places: its squares are fewer pixels of ink than it takes to tell a weak colour from the noise.
+// keepFillsWhole gives a fill or picture all of its colours where a good part of the squares around has some, lest it be
+// grey in places: its squares are fewer pixels of ink than it takes to tell a weak colour from the noise.
 func keepFillsWhole(g *raster.Grid, l *lightMap, side int) {
-	const good = 0.3 // share of its squares
-	class := make([]uint8, len(g.V))
+	const reach, good = 3, 0.3 // squares; share of them
+	inside, coloured := make([]bool, len(g.V)), make([]bool, len(g.V))
 	for i, v := range l.fill {
 		if v {
-			class[i/l.w*l.cell/side*g.W+i%l.w*l.cell/side] = 1
+			inside[i/l.w*l.cell/side*g.W+i%l.w*l.cell/side] = true
 		}
 	}
-	labels, areas := raster.Components(class, g.W)
-	coloured := make([]int, len(areas))
-	for i, n := range labels {
-		if n > 0 && g.V[i] > 0.5 {
-			coloured[n-1]++
-		}
+	for i, v := range g.V {
+		coloured[i] = inside[i] && v > 0.5
 	}
-	for i, n := range labels {
-		if n > 0 && float64(coloured[n-1]) > good*float64(areas[n-1].Area) {
+	for i, is := range inside {
+		if !is {
+			continue
+		}
+		all, some := 0, 0
+		for y := max(i/g.W-reach, 0); y <= min(i/g.W+reach, g.H-1); y++ {
+			for x := max(i%g.W-reach, 0); x <= min(i%g.W+reach, g.W-1); x++ {
+				if inside[y*g.W+x] {
+					all++
+				}
+				if coloured[y*g.W+x] {
+					some++
+				}
+			}
+		}
+		if float64(some) > good*float64(all) {
 			g.V[i] = 1
 		}
 	}

@@ -28,7 +28,7 @@ func markGreys(f *raster.Field, measured []float32, fill []bool) {
 		if a.Area < smallestFill || min(a.Width(), a.Height()) < narrowestFill {
 			continue
 		}
-		o := follow(f, labels, int32(n+1), a)
+		o := follow(f, f, labels, int32(n+1), a)
 		kept[n] = o.border == 0 && float64(o.lighter) > sharp*float64(o.sides) && o.steps > edge*float32(o.lighter)
 	}
 	for i, n := range labels {

@@ -155,7 +155,7 @@ func keepPictures(f *raster.Field, dropped, sure, fill []bool) {
 	labels, areas := raster.Components(class, f.W)
 	kept := make([]bool, len(areas))
 	for n, a := range areas {
-		o := follow(f, labels, int32(n+1), a)
+		o := follow(f, f, labels, int32(n+1), a)
 		kept[n] = a.Area >= smallestFill && o.isStraight()
 	}
 	inside := make([]bool, len(labels))

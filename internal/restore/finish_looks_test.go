@@ -94,3 +94,28 @@ func TestABroadBarIsEven(t *testing.T) {
 		t.Errorf("%.2f of the bar's pixels differ from the one before, want 0.25", share)
 	}
 }
+
+// A panel that a shadow falls over is told by its tint, which is about the same in the shadow.
+func TestAPastelPanelIsKeptUnderAShadow(t *testing.T) {
+	panel := image.Rect(60, 60, 540, 420)
+	c := blankSheet(func(x, y int) color.RGBA {
+		v := [3]float64{240, 240, 240}
+		if (image.Point{X: x, Y: y}).In(panel) {
+			v = [3]float64{240, 235, 180}
+		}
+		shade := 0.3 * min(max((float64(x+y/2)-300)/90, 0), 1)
+		return color.RGBA{uint8(v[0] * (1 - shade)), uint8(v[1] * (1 - 0.95*shade)), uint8(v[2] * (1 - 0.9*shade)), 255}
+	})
+	linesOfText(c, color.RGBA{40, 40, 40, 255})
+	white := c.finish()
+	for _, p := range []image.Point{{120, 145}, {420, 355}} { // in the light, in the shadow
+		if v := c.src.RGBAAt(p.X, p.Y); v.R < 235 || v.G < 225 || v.B < 160 || v.B > 215 {
+			t.Errorf("the panel is %v at %v, want a light yellow", v, p)
+		}
+	}
+	for _, r := range []image.Rectangle{image.Rect(5, 5, 590, 40), image.Rect(5, 440, 590, 475)} {
+		if got := white(r); got < 0.95 {
+			t.Errorf("%.2f of the paper at %v is white", got, r)
+		}
+	}
+}
