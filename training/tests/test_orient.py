@@ -1,0 +1,71 @@
+"""The orientation network: how pages are cut for it, and how its votes are counted.
+
+    python3 -m unittest training.tests.test_orient
+"""
+
+import tempfile
+import unittest
+from pathlib import Path
+
+import numpy as np
+import onnx
+import torch
+
+from training import orient
+from training.quantise import quantise, to_onnx
+
+
+def page_with_print(at, shape=(1400, 1000)):
+    grey = np.full(shape, 240, np.uint8)
+    for y, x in at:
+        grey[y:y + 100:4, x:x + 100:4] = 20
+    return grey
+
+
+class Windows(unittest.TestCase):
+    def test_the_busiest_comes_first_and_none_shows_the_same_print(self):
+        grey = page_with_print([(40, 40), (1200, 800), (1200, 650)])
+        found = list(orient.windows(grey, orient.SIDE))
+        self.assertEqual(len(found), 2)
+        edges = [orient.edges(w).sum() for w in found]
+        self.assertGreater(edges[0], 1.5 * edges[1])
+        self.assertEqual(sum(edges), orient.edges(grey).sum())
+
+    def test_a_page_without_print_is_looked_at_once(self):
+        self.assertEqual(len(list(orient.windows(page_with_print([]), orient.SIDE))), 1)
+
+
+class Votes(unittest.TestCase):
+    def setUp(self):
+        torch.manual_seed(1)
+        self.voter = orient.Orienter().eval()
+
+    def test_the_sums_are_those_of_the_windows(self):
+        x = torch.rand(1, 1, 64, 128)
+        with torch.no_grad():
+            votes, sums = self.voter(x), orient.Counted(self.voter)(x)
+        weight = torch.sigmoid(votes[0, 4])
+        torch.testing.assert_close(sums[0, 4], weight.sum())
+        torch.testing.assert_close(sums[0, 2], (votes[0, 2] * weight).sum())
+
+    def test_twice_the_evidence_is_surer(self):
+        sums = torch.tensor([[40.0, 10, 20, 10, 50]])
+        once, twice = (orient.logits(s).softmax(1)[0, 0].item() for s in (sums, 2 * sums))
+        self.assertGreater(twice, once)
+
+    def test_the_network_in_eight_bits_votes_alike_and_can_be_written(self):
+        samples = [torch.rand(2, 1, 64, 64) for _ in range(4)]
+        counted = orient.Counted(self.voter)
+        with torch.no_grad():
+            before = counted(samples[0])
+            counted.voter = quantise(counted.voter, samples)
+            after = counted(samples[0])
+        self.assertLess((after - before).abs().max(), 0.05 * before.abs().max())
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "orient.onnx"
+            to_onnx(counted, path, torch.rand(1, 1, 64, 64), ["page", "votes"])
+            onnx.checker.check_model(onnx.load(str(path)))
+
+
+if __name__ == "__main__":
+    unittest.main()
