@@ -14,7 +14,6 @@ import (
 
 	"unink/internal/nn"
 	"unink/internal/raster"
-	"unink/models"
 )
 
 // Wherever the print is, the window that the orientation network sees has it, as far as it is large enough.
@@ -71,16 +70,17 @@ func TestAPageThatNoWindowIsSureOfStaysAsItLies(t *testing.T) {
 }
 
 func BenchmarkOrient(b *testing.B) {
-	onnx, manifest, err := models.Orient()
+	root := filepath.Join("..", "..")
+	onnx, err := os.ReadFile(filepath.Join(root, "models", "orient.onnx"))
 	if err != nil {
 		b.Fatal(err)
 	}
-	runner, err := nn.Open(nn.Config{Model: onnx, Input: manifest.Input, Output: manifest.Output, Jobs: nn.Orienting(), Threads: 2})
+	runner, err := nn.Open(nn.Config{Model: onnx, Input: "page", Output: "votes", Jobs: nn.Orienting(), Threads: 2})
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer func() { _ = runner.Close() }()
-	data, err := os.ReadFile(filepath.Join("..", "..", "docs", "before.jpg"))
+	data, err := os.ReadFile(filepath.Join(root, "docs", "before.jpg"))
 	if err != nil {
 		b.Fatal(err)
 	}
