@@ -3,19 +3,40 @@ package restore
 import (
 	"math"
 	"slices"
+	"sync"
 
 	"unink/internal/raster"
 )
 
-// markFills marks the cells of fills and closes what is dark and thin in the field. White letters
-// break a fill up, so that it is also looked at without them.
-func markFills(f *raster.Field, fill []bool) {
+// markFills marks the cells of fills and grey pictures and closes what is dark and thin in the field. White letters
+// break a fill up, so that it is also looked at without them. measured tells how well each cell is known to be no print.
+func markFills(f *raster.Field, measured []float32, fill []bool, workers int) {
 	opened := &raster.Field{W: f.W, H: f.H, Colour: slices.Clone(f.Colour), Weight: f.Weight}
 	openGaps(opened)
 	closeGaps(f)
-	findFills(f, f, fill)
-	findFills(opened, opened, fill)
-	findFills(tintsOf(f), f, fill)
+	find := []func(fill []bool){
+		func(fill []bool) { findFills(f, f, fill) },
+		func(fill []bool) { findFills(opened, opened, fill) },
+		func(fill []bool) { findFills(tintsOf(f), f, fill) },
+		func(fill []bool) { markGreys(f, measured, fill) },
+	}
+	found := make([][]bool, len(find))
+	threads := max(1, min(workers, len(find)))
+	var wg sync.WaitGroup
+	for first := range threads {
+		wg.Go(func() {
+			for i := first; i < len(find); i += threads {
+				found[i] = make([]bool, len(fill))
+				find[i](found[i])
+			}
+		})
+	}
+	wg.Wait()
+	for _, mask := range found {
+		for i, v := range mask {
+			fill[i] = fill[i] || v
+		}
+	}
 	closeMask(fill, f.W, f.H, 1)
 }
 

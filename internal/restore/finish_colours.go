@@ -28,7 +28,7 @@ func (c *canvas) reduce(page *image.RGBA, l *lightMap, m *inkMap) {
 		shade, tone = func(x, y int, px []uint8) { shades.shade(px, finder.ink(x, y, px), depths.within(x, y)) }, tones
 	}
 	raster.Rows(c.h, c.workers, func(y0, y1 int) {
-		c.eachDark(page, l, m, y0, y1, func(x, y int, px []uint8, text bool) {
+		c.eachDark(page, l, m, y0, y1, 1, func(x, y int, px []uint8, text bool) {
 			if text {
 				shade(x, y, px)
 			} else {
@@ -55,9 +55,9 @@ func shadesFor(soft float64) int {
 // shadeLevel is how dark the shade s of n is, as one of mostShades: the greys that PNG has in four bits.
 func shadeLevel(s, n int) int { return ((mostShades-1)*s + (n-1)/2) / (n - 1) }
 
-// eachDark goes over the pixels of some rows that are not white, and tells those of text.
-func (c *canvas) eachDark(page *image.RGBA, l *lightMap, m *inkMap, y0, y1 int, do func(x, y int, px []uint8, text bool)) {
-	for y := y0; y < y1; y++ {
+// eachDark goes over the pixels that are not white of the rows from y0 to y1 that are multiples of step, and tells those of text.
+func (c *canvas) eachDark(page *image.RGBA, l *lightMap, m *inkMap, y0, y1, step int, do func(x, y int, px []uint8, text bool)) {
+	for y := (y0 + step - 1) / step * step; y < y1; y += step {
 		row := page.Pix[y*page.Stride:][:4*c.w]
 		fills, text := l.fill[y/l.cell*l.w:], m.text[y/m.colour.Cell*m.colour.W:]
 		for x := range c.w {
@@ -106,7 +106,7 @@ func (c *canvas) tally(page *image.RGBA, l *lightMap, m *inkMap) (*inkTally, *de
 	var mu sync.Mutex
 	raster.Rows(c.h, c.workers, func(y0, y1 int) {
 		t := &inkTally{kept: newPictureTally()}
-		c.eachDark(page, l, m, y0, y1, func(x, y int, px []uint8, text bool) {
+		c.eachDark(page, l, m, y0, y1, 1, func(x, y int, px []uint8, text bool) {
 			t.add(px, text)
 			if text {
 				deep.v[y*c.w+x] = 255 - min(px[0], px[1], px[2])

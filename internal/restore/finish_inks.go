@@ -113,8 +113,8 @@ func (c *canvas) findInks(page *image.RGBA, l *lightMap, m *inkMap, inks [][3]fl
 	k := len(inks)
 	here := make([]float32, f.w*h*k)
 	raster.Rows(h, c.workers, func(a, b int) {
-		c.eachDark(page, l, m, a*f.cell, min(b*f.cell, c.h), func(x, y int, px []uint8, text bool) {
-			if text && y%sampled == 0 {
+		c.eachDark(page, l, m, a*f.cell, min(b*f.cell, c.h), sampled, func(x, y int, px []uint8, text bool) {
+			if text {
 				r, g, b := 255-int(px[0]), 255-int(px[1]), 255-int(px[2])
 				here[f.at(x, y)*k+int(f.nearest[hueBinOf(r, g, b)])] += float32(max(r, g, b))
 			}
@@ -184,8 +184,8 @@ func (f *inkFinder) settle(c *canvas, page *image.RGBA, l *lightMap, m *inkMap) 
 	var mu sync.Mutex
 	raster.Rows(c.h, c.workers, func(y0, y1 int) {
 		part := make([]hueBin, len(f.inks))
-		c.eachDark(page, l, m, y0, y1, func(x, y int, px []uint8, text bool) {
-			if text && y%sampled == 0 {
+		c.eachDark(page, l, m, y0, y1, sampled, func(x, y int, px []uint8, text bool) {
+			if text {
 				b := &part[f.choose(x, y, px)]
 				for ch, v := range px {
 					b.sum[ch] += 255 - int64(v)

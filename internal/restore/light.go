@@ -45,8 +45,7 @@ func (c *canvas) light(page *image.RGBA) *lightMap {
 	measured := slices.Clone(f.Weight)
 	known := f.Fill()
 	if known {
-		markFills(f, l.fill)
-		markGreys(f, measured, l.fill)
+		markFills(f, measured, l.fill, c.workers)
 		near := make([]bool, len(l.fill))
 		spread(near, l.fill, f.W, f.H, 2*thin)
 		for i, fill := range l.fill {
