@@ -12,12 +12,16 @@ func (b *bench) read(f *figures, before, after, truth []byte) error {
 		}
 		b.truths[string(truth)] = want
 	}
-	for to, data := range map[*mean][]byte{&f.cer.before: before, &f.cer.after: after} {
-		text, err := b.reader.Read(data)
+	letters := float64(len([]rune(want)))
+	for _, part := range []struct {
+		to   *mean
+		data []byte
+	}{{&f.cer.before, before}, {&f.cer.after, after}} {
+		text, err := b.reader.Read(part.data)
 		if err != nil {
 			return err
 		}
-		to.weigh(reading.Error(text, want), float64(len([]rune(want))))
+		part.to.weigh(reading.Error(text, want), letters)
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ const (
 // em is the print's size in the picture.
 func quartersToUpright(ctx context.Context, runner nn.Runner, m *raster.RGB, em float64, workers int) (quarters int, p float64, err error) {
 	in, out := make([]float32, nn.Window.Pixels()), make([]float32, nn.Votes)
-	side, turned := nn.Window.W, 0
+	side := nn.Window.W
 	w, h := scaled(m.W, orientEm/em), scaled(m.H, orientEm/em)
 	grey := raster.ResizeGrey(m.Grey(), m.W, m.H, w, h, workers)
 	edges := edgesOf(grey, w, h)
@@ -40,6 +40,7 @@ func quartersToUpright(ctx context.Context, runner nn.Runner, m *raster.RGB, em 
 		for i, v := range out {
 			votes[i] += v
 		}
+		var turned int
 		if turned, p = likeliest(votes); p >= sure {
 			return (4 - turned) % 4, p, nil
 		}
