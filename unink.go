@@ -49,7 +49,7 @@ type Config struct {
 type Cleaner struct {
 	limits Limits
 	engine restore.Engine
-	nets   []*nn.ONNX // the segmenter, the orienter
+	nets   []*nn.ONNX // the segmenter, the orienter, the flattener
 	about  Description
 }
 
@@ -71,10 +71,14 @@ func New(cfg Config) (*Cleaner, error) {
 	if err != nil {
 		return nil, wrap("open", errors.Join(err, segmenter.Close()))
 	}
+	flattener, _, err := open(cfg, models.Flatten, nn.Flattening(), cfg.Threads)
+	if err != nil {
+		return nil, wrap("open", errors.Join(err, orienter.Close(), segmenter.Close()))
+	}
 	return &Cleaner{
 		limits: cfg.Limits,
-		nets:   []*nn.ONNX{segmenter, orienter},
-		engine: restore.Engine{Segmenter: segmenter, Orienter: orienter, Em: manifest.Em, Threads: cfg.Threads, Show: cfg.Show},
+		nets:   []*nn.ONNX{segmenter, orienter, flattener},
+		engine: restore.Engine{Segmenter: segmenter, Orienter: orienter, Flattener: flattener, Em: manifest.Em, Threads: cfg.Threads, Show: cfg.Show},
 		about: Description{
 			Library:      "ONNX Runtime " + nn.LibraryVersion(),
 			Model:        manifest.Name,

@@ -9,7 +9,7 @@ import (
 	"fmt"
 )
 
-//go:embed segment.onnx segment.json orient.onnx orient.json
+//go:embed segment.onnx segment.json orient.onnx orient.json flatten.onnx flatten.json
 var files embed.FS
 
 // Manifest describes a network.
@@ -31,6 +31,11 @@ func Segment() (onnx []byte, m Manifest, err error) { return read("segment") }
 // float32 tensor [1, 1, 512, 512], grey from 0 to 1; its output is one [1, 5]: the sums of the votes for
 // turned clockwise by 0, 90, 180 and 270 degrees, and of what they weigh.
 func Orient() (onnx []byte, m Manifest, err error) { return read("orient") }
+
+// Flatten returns the network that tells how a sheet is bent, and its manifest. Its input is a float32 tensor
+// [1, 1, 416, 320], grey from 0 to 1: the whole page; its output is one [1, 3, 26, 20]: a coarse backward grid, as
+// [unink/internal/nn.GridStep] says.
+func Flatten() (onnx []byte, m Manifest, err error) { return read("flatten") }
 
 func read(name string) (onnx []byte, m Manifest, err error) {
 	manifest, err := files.ReadFile(name + ".json")

@@ -19,6 +19,7 @@ import numpy as np
 
 from . import capture
 from .paths import data_root
+from .sheet import Sheet, folded, straight
 
 EM, READ_EM = 11, 16  # pixels of body text
 COLUMNS, ROWS = 13, 17
@@ -78,44 +79,22 @@ def text(image):
     return " ".join(read.stdout.decode().split())
 
 
-class Section:
-    """The cross-section of a sheet that is bent but not stretched, by the angle at which it rises along its length."""
-
-    def __init__(self, rise):
-        self.s = np.linspace(-2, 2, 4001)
-        angle, step = rise(self.s), self.s[1] - self.s[0]
-        self.x, self.z = (np.cumsum(f(angle)) * step for f in (np.cos, np.sin))
-        self.x, self.z = self.x - self.x[2000], self.z - self.z[2000]
-
-    def place(self, s):
-        return np.interp(s, self.s, self.x), np.interp(s, self.s, self.z)
-
-
-def folded(degrees, half):
-    """Three parts, up and down in turn, with creases that are not sharp."""
-    return lambda s: np.deg2rad(degrees) * (1 - np.tanh((s + half / 3) / 0.03) + np.tanh((s - half / 3) / 0.03))
-
-
 class Camera:
     """Sees a page: place tells where a point of it, in its pixels, lies in the picture."""
 
     def __init__(self, rng, w, h, turn=0, tilt=None, curl=0, fold=None, crumple=0, desk=None):
         self.w, self.h, self.half = w, h, max(w, h) / 2
-        self.zoom = (0.8 if desk else 0.97) if tilt else None  # a page without tilt is seen from far away
-        a, b, c = np.deg2rad([*(tilt or (0, 0)), turn])
-        rx = np.array([[1, 0, 0], [0, np.cos(a), -np.sin(a)], [0, np.sin(a), np.cos(a)]])
-        ry = np.array([[np.cos(b), 0, np.sin(b)], [0, 1, 0], [-np.sin(b), 0, np.cos(b)]])
-        rz = np.array([[np.cos(c), -np.sin(c), 0], [np.sin(c), np.cos(c), 0], [0, 0, 1]])
-        self.rotation = rz @ ry @ rx
-        shift, straight = rng.uniform(-0.4, 0.4), lambda s: 0 * s
-        sections = [straight, straight]
+        self.zoom = (0.8 if desk else 0.97) if tilt else 1
+        shift, sections = rng.uniform(-0.4, 0.4), [straight, straight]
         if curl:
             sections[0] = lambda s: np.arctan(-8.8 * curl * np.sin(2.2 * (s - shift)))
         if fold:
             k = ("across", "down").index(fold[0])
-            sections[k] = folded(fold[1], (w, h)[k] / 2 / self.half)
-        self.across, self.down = map(Section, sections)
-        self.crumple = [(crumple * rng.standard_normal(3), rng.uniform(1.5, 4, 2), rng.uniform(0, 6.3, 2)) for _ in range(5)]
+            part = (w, h)[k] / 2 / self.half / 3
+            sections[k] = folded(fold[1], (-part, part))
+        waves = [(crumple * rng.standard_normal(3), rng.uniform(1.5, 4, 2), rng.uniform(0, 6.3, 2)) for _ in range(5)]
+        # A page without tilt is seen from far away.
+        self.sheet = Sheet(*sections, crumple=waves, turn=turn, tilt=tilt or (0, 0), distance=DISTANCE if tilt else None)
         self.offset = np.zeros(2)
         rim = self.place(np.array([0, w, 0, w, w / 2, w / 2, 0, w]), np.array([0, 0, h, h, 0, h, h / 2, h / 2]))
         low, high, room = rim.min(1), rim.max(1), 0.06 * self.half
@@ -126,34 +105,21 @@ class Camera:
         self.offset = low - room
         self.size = tuple(int(v) for v in np.ceil(high - low + 2 * room))
 
+    def middle(self, ndim):
+        """Of the page, in pixels."""
+        return np.array([(self.w - 1) / 2, (self.h - 1) / 2]).reshape(2, *[1] * (ndim - 1))
+
     def place(self, x, y):
-        u, v = (x - (self.w - 1) / 2) / self.half, (y - (self.h - 1) / 2) / self.half
-        (x3, z), (y3, down) = self.across.place(u), self.down.place(v)
-        z = z + down
-        for k, f, p in self.crumple:
-            wave = np.sin(f[0] * u + p[0]) * np.sin(f[1] * v + p[1])
-            x3, y3, z = x3 + 0.3 * k[0] * wave, y3 + 0.6 * k[1] * wave, z + k[2] * wave
-        q = np.tensordot(self.rotation, np.stack([x3, y3, z]), 1)
-        if self.zoom is None:
-            out = q[:2]
-        else:
-            out = q[:2] * self.zoom * DISTANCE / (DISTANCE + q[2])
-        to = np.array([(self.w - 1) / 2, (self.h - 1) / 2]) - self.offset
-        return out * self.half + to.reshape(2, *[1] * (out.ndim - 1))
+        p = np.stack([x, y])
+        out = self.sheet.place(*((p - self.middle(p.ndim)) / self.half))
+        return out * self.zoom * self.half + self.middle(p.ndim) - self.offset.reshape(2, *[1] * (p.ndim - 1))
 
     def back(self):
-        """The page's point at each pixel of the picture, by Newton's method."""
+        """The page's point at each pixel of the picture."""
         w, h = self.size
-        c = np.stack(np.meshgrid(np.arange(w, dtype=np.float64), np.arange(h, dtype=np.float64)))
-        p = np.stack([c[0] * self.w / w, c[1] * self.h / h])
-        for _ in range(12):
-            f = self.place(p[0], p[1]) - c
-            fx = (self.place(p[0] + 1, p[1]) - self.place(p[0] - 1, p[1])) / 2
-            fy = (self.place(p[0], p[1] + 1) - self.place(p[0], p[1] - 1)) / 2
-            d = fx[0] * fy[1] - fy[0] * fx[1]
-            p[0] -= np.clip((fy[1] * f[0] - fy[0] * f[1]) / d, -50, 50)
-            p[1] -= np.clip((fx[0] * f[1] - fx[1] * f[0]) / d, -50, 50)
-        return p.astype(np.float32)
+        p = np.stack(np.meshgrid(np.arange(w, dtype=np.float64), np.arange(h, dtype=np.float64))) + self.offset[:, None, None]
+        out = self.sheet.back(*((p - self.middle(3)) / (self.zoom * self.half)))
+        return (out * self.half + self.middle(3)).astype(np.float32)
 
 
 def desk(rng, kind, w, h):

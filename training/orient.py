@@ -4,6 +4,7 @@
     python3 -m training.orient train --minutes 60 --out build/orient
     python3 -m training.orient measure build/orient/last.pt              held-out pages, as the engine looks at them
     python3 -m training.orient export build/orient/last.pt               models/orient.onnx and its manifest
+    python3 -m training.orient pictures --out build/orient-pages         held-out pages for bench/orient
 
 Input   float [1, 1, SIDE, SIDE], grey 0..1, body text at an em of about 14 px: the busiest window of the page, amid its own paper's grey
         where the page is smaller.
@@ -12,7 +13,7 @@ Output  float [1, 5]: sums over the window of the votes for 0, 90, 180 and 270 d
 
 Every place of the page votes; the network also says how much each vote counts, so that empty paper and figures do not.
 Votes add up as evidence half dependent does, with the root of their weight: a whole page is surer than a piece. Where one
-window leaves it open, the next busiest is looked at too.
+window leaves it open, the next busiest is looked at too, and then the page at other scales.
 """
 
 import argparse
@@ -43,9 +44,11 @@ PART, SHEETS, PER_PAGE = 1300, 3, 6  # pieces in a file; sheets of blocks among 
 SHRINK = (0.8, 1.5)  # of training.data's samples, whose em is about 12 px once halved: the estimate of the print's size errs
 EDGE = 40  # grey levels: steps that are print; internal/restore/orient.go has the same
 STEP = 64  # pixels between the windows that are compared; likewise
-LOOKS = 4  # windows of a page that are looked at, until it is sure; likewise
+LOOKS = 4  # windows of a page that are looked at at each scale, until it is sure; likewise
+SCALES = (1, 4 / 3, 3 / 4)  # likewise
 LEAST = 0.004  # share of edges below which a piece shows nothing
 WIDTHS = (16, 32, 48, 96)
+PICTURED = 18  # pixels: the em of the pages that are written for bench/orient
 SURE = 0.985  # turned only above this probability; internal/restore/orient.go has the same
 
 
@@ -260,11 +263,12 @@ def seen(rng, path):
 def turned(model, grey):
     """By how many quarters clockwise a page lies, and how sure that is, as the engine tells it."""
     sums = torch.zeros(1, 5)
-    for window in windows(grey, SIDE):
-        sums += model(torch.from_numpy(padded(window, SIDE).astype(np.float32) / 255)[None, None])
-        p = logits(sums).softmax(1)[0]
-        if p.max() >= SURE:
-            break
+    for scale in SCALES:
+        for window in windows(cv2.resize(grey, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA), SIDE):
+            sums += model(torch.from_numpy(padded(window, SIDE).astype(np.float32) / 255)[None, None])
+            p = logits(sums).softmax(1)[0]
+            if p.max() >= SURE:
+                return int(p.argmax()), float(p.max())
     return int(p.argmax()), float(p.max())
 
 
@@ -286,6 +290,28 @@ def measure(model, count, seed=1):
     return {"pages": count, "right": round(right / n, 4), "wrongly_turned": round(wrong / n, 4), "left": round(left / n, 4)}
 
 
+def pictures(a):
+    """Writes held-out pages, captured, with an em of about PICTURED: NAME.jpg each, and cases.json: [{"name", "lang", "letters"}], letters being
+    how many letters and digits are set on it."""
+    from .scene import Page
+
+    out, rng, cases = Path(a.out), np.random.default_rng(a.seed), []
+    out.mkdir(parents=True, exist_ok=True)
+    paths = sorted((data_root() / "pages" / "val").glob(a.only + "*.json"))
+    rng.shuffle(paths)
+    for path in paths:
+        meta, page = json.loads(path.read_text()), Page(path)
+        if "letters" not in meta:
+            continue
+        scale = PICTURED * math.exp(rng.normal(0, 0.12)) / page.em
+        image = cv2.resize(np.ascontiguousarray(page.image), None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+        cv2.imwrite(str(out / f"{path.stem}.jpg"), photographed(rng, image), [cv2.IMWRITE_JPEG_QUALITY, 60])
+        cases.append({"name": path.stem, "lang": meta["lang"], "letters": meta["letters"]})
+        if len(cases) == a.count:
+            break
+    (out / "cases.json").write_text("[\n" + ",\n".join(json.dumps(c) for c in cases) + "\n]\n")
+
+
 def export(a):
     model, state = load(a.checkpoint)
     pieces, rng = Pieces(a.pieces), np.random.default_rng(1)
@@ -300,9 +326,10 @@ def export(a):
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("command", choices=["pieces", "train", "measure", "export"])
+    p.add_argument("command", choices=["pieces", "train", "measure", "export", "pictures"])
     p.add_argument("checkpoint", nargs="?")
     p.add_argument("--count", default=2000, type=int, help="pages to measure on; files of pieces")
+    p.add_argument("--only", default="", metavar="PREFIX", help="pictures of pages whose ID begins so")
     p.add_argument("--pieces", default=data_root() / "orient", type=Path)
     p.add_argument("--init", help="a checkpoint to go on from")
     p.add_argument("--threads", default=1, type=int)
@@ -320,6 +347,8 @@ def main():
             list(pool.map(make_part, *zip(*[(a.pieces, seed) for seed in range(a.seed, a.seed + a.count)])))
     elif a.command == "train":
         train(a)
+    elif a.command == "pictures":
+        pictures(a)
     elif a.command == "measure":
         print(json.dumps(measure(load(a.checkpoint)[0], a.count)))
     else:

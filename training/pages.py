@@ -5,9 +5,9 @@ documentation packages) and our own layouts, written as HTML and printed by
 Chromium (package layouts). A page is a picture and a JSON file beside it:
 
     $UNINK_DATA/pages/{train,val}/ID.png   8-bit grey or RGB, longest side <= 3200
-    $UNINK_DATA/pages/{train,val}/ID.json  {"em", "family", "lang", "source", "slots"}
+    $UNINK_DATA/pages/{train,val}/ID.json  {"em", "family", "lang", "source", "letters", "slots"}
 
-em is the body font size in pixels. A slot is a place where people write:
+em is the body font size in pixels, letters how many letters and digits are set on the page. A slot is a place where people write:
 {"kind", "rect": [x0, y0, x1, y1], "want"}, in pixels. The JSON is written last,
 so a picture without one is not finished and must not be read.
 
@@ -124,6 +124,11 @@ def body_size(page):
     return max(weights, key=weights.get) if any(weights.values()) else None
 
 
+def letters(page):
+    """Count the letters and digits that are set on a page; those drawn as figures are not among them."""
+    return sum(c.isalnum() for c in page.get_text())
+
+
 def scale_for(page, em):
     """Return pixels per point: body text at BODY_EM, no side over LONGEST."""
     scale = BODY_EM / em if em else 200 / 72
@@ -237,7 +242,7 @@ def pick_pages(document, rng):
 
 def render_document(path, prefix, seed):
     """Store some pages of one PDF and return how many."""
-    name = "/".join(pathlib.Path(path).relative_to(DATA / "docs").parts)
+    name = document_name(path)
     rng = random.Random(f"{seed}/{name}")
     stored = 0
     with fitz.open(path) as document:
@@ -262,10 +267,16 @@ def render_document(path, prefix, seed):
                 "family": document_family(name),
                 "lang": DOCUMENT_LANGUAGES.get(package, "en"),
                 "source": "document",
+                "letters": letters(page),
                 "slots": free_slots(page, scale, picture, em, rng),
             })
             stored += 1
     return stored
+
+
+def document_name(path):
+    """Return a document's path below its package's folder, the package first."""
+    return "/".join(pathlib.Path(path).relative_to(DATA / "docs").parts)
 
 
 def document_family(name):
@@ -292,11 +303,13 @@ def start_worker():
     return process, ours
 
 
-def render_documents(count, seed):
-    """Store about count pages of documents, each document in bounded time."""
+def render_documents(count, seed, split=None):
+    """Store about count pages of documents, of one split or both, each document in bounded time."""
     process, jobs = start_worker()
     stored = 0
     for path in documents(random.Random(seed)):
+        if split not in (None, split_of(document_family(document_name(path)))):
+            continue
         digest = hashlib.sha256(path.encode()).hexdigest()[:8]
         jobs.send((path, f"d{seed}-{digest}", seed))
         if jobs.poll(PAGE_SECONDS):
@@ -355,6 +368,7 @@ def main():
     render.add_argument("--kind", choices=("html", "documents"), required=True)
     render.add_argument("--count", type=int, required=True)
     render.add_argument("--seed", type=int, required=True)
+    render.add_argument("--split", choices=("train", "val"), help="these alone; both without it")
     look = commands.add_parser("sheet", help="draw a contact sheet, slots outlined")
     look.add_argument("out")
     look.add_argument("--split", choices=("train", "val"), default="train")
@@ -365,11 +379,11 @@ def main():
     if args.command == "sheet":
         sheet(args.out, args.split, args.count, args.only, args.seed)
     elif args.kind == "documents":
-        print(render_documents(args.count, args.seed), "pages stored")
+        print(render_documents(args.count, args.seed, args.split), "pages stored")
     else:
         from training.layouts import press  # press needs this module whole
 
-        print(press.render(args.count, args.seed), "pages stored")
+        print(press.render(args.count, args.seed, args.split), "pages stored")
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -36,8 +37,10 @@ import (
 
 	"unink/bench/picture"
 	"unink/bench/reading"
+	"unink/internal/nn"
 	"unink/internal/raster"
 	"unink/internal/restore"
+	"unink/models"
 )
 
 // testCase is a page, and where points of it lie in the picture; Text is what can be read in it, if that is asked.
@@ -92,7 +95,18 @@ func run(dir, out string) error {
 			return err
 		}
 	}
-	b := bench{dir: dir, out: out}
+	onnx, manifest, err := models.Flatten()
+	if err != nil {
+		return err
+	}
+	runner, err := nn.Open(nn.Config{
+		Model: onnx, Input: manifest.Input, Output: manifest.Output, Jobs: nn.Flattening(), Threads: runtime.GOMAXPROCS(0),
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = runner.Close() }()
+	b := bench{dir: dir, out: out, runner: runner}
 	b.reader, b.reads = reading.Find()
 	totals := map[string]*figures{}
 	var classes []string
@@ -125,6 +139,7 @@ func run(dir, out string) error {
 
 type bench struct {
 	dir, out string
+	runner   nn.Runner
 	reader   reading.Reader
 	reads    bool
 }
@@ -135,7 +150,11 @@ func (b *bench) measure(c testCase) (f figures, err error) {
 	if err != nil {
 		return f, err
 	}
-	warp := restore.Flatten(src, runtime.GOMAXPROCS(0)).Warp
+	flat, err := restore.Flatten(context.Background(), b.runner, src, runtime.GOMAXPROCS(0))
+	if err != nil {
+		return f, err
+	}
+	warp := flat.Warp
 	was, is := place(c, nil, 0), place(c, warp, src.Rect.Dx())
 	before, after, skew, left := was.shift, is.shift, was.degrees(), is.degrees()
 	f = figures{shift: [2]float64{before, after}, pages: 1}
@@ -152,15 +171,15 @@ func (b *bench) measure(c testCase) (f figures, err error) {
 	if warp == nil {
 		mark += " untouched"
 	}
-	flat := src
+	straight := src
 	if warp != nil {
-		flat = warp.Apply(src, runtime.GOMAXPROCS(0))
+		straight = warp.Apply(src, runtime.GOMAXPROCS(0))
 	}
 	ideal := c.page(src, c.at)
-	f.ssim = [2]float64{picture.MultiScaleSSIM(c.page(src, was.at), ideal), picture.MultiScaleSSIM(c.page(flat, is.at), ideal)}
+	f.ssim = [2]float64{picture.MultiScaleSSIM(c.page(src, was.at), ideal), picture.MultiScaleSSIM(c.page(straight, is.at), ideal)}
 	fmt.Printf("%-16s %6.2f→%6.2f  %6.2f→%6.2f  %6.3f→%6.3f", c.Name, before, after, skew, left, f.ssim[0], f.ssim[1])
 	var file bytes.Buffer
-	if err := png.Encode(&file, flat); err != nil {
+	if err := png.Encode(&file, straight); err != nil {
 		return f, err
 	}
 	if c.Text != "" && b.reads {

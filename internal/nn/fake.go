@@ -38,3 +38,12 @@ func (Upright) Run(ctx context.Context, _ Shape, _, out []float32) error {
 	copy(out, []float32{9, 0, 0, 0, 0})
 	return ctx.Err()
 }
+
+// Flat is a [Runner] for tests that takes every sheet for flat.
+type Flat struct{}
+
+// Run implements [Runner].
+func (Flat) Run(ctx context.Context, _ Shape, _, out []float32) error {
+	clear(out)
+	return ctx.Err()
+}

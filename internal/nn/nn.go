@@ -22,6 +22,9 @@ var (
 // Window is the shape of the part of a page that the orientation network looks at.
 var Window = Shape{512, 512}
 
+// Whole is the shape of the whole page that the flattening network looks at.
+var Whole = Shape{320, 416}
+
 // Pixels of a picture of this shape.
 func (s Shape) Pixels() int { return s.W * s.H }
 
@@ -47,6 +50,20 @@ const Votes = 5
 // Orienting is the job of the orientation network: one plane in, sums of votes out.
 func Orienting() []Job {
 	return []Job{{Window, []int64{1, 1, int64(Window.H), int64(Window.W)}, []int64{1, Votes}}}
+}
+
+// The flattening network's grid: GridStep pixels of [Whole] between nodes, the first in the middle of the first GridStep pixels.
+// Of each node it tells how far right and down the page's point lies in the picture, in steps, and the
+// logarithm of how far off that may be.
+const (
+	GridStep   = 16
+	GridPlanes = 3
+)
+
+// Flattening is the job of the flattening network: one plane in, three planes of a coarse grid out.
+func Flattening() []Job {
+	h, w := int64(Whole.H), int64(Whole.W)
+	return []Job{{Whole, []int64{1, 1, h, w}, []int64{1, GridPlanes, h / GridStep, w / GridStep}}}
 }
 
 // Classes is the number of classes a [Runner] tells apart, in this order.

@@ -1,10 +1,12 @@
 package restore
 
 import (
+	"context"
 	"image"
 	"math"
 	"slices"
 
+	"unink/internal/nn"
 	"unink/internal/raster"
 )
 
@@ -22,17 +24,34 @@ type Flattening struct {
 
 // Flatten finds what makes an opaque picture of an upright page flat, as Clean does, on a picture of
 // the page at which the network would look.
-func Flatten(src *image.RGBA, workers int) Flattening {
+func Flatten(ctx context.Context, runner nn.Runner, src *image.RGBA, workers int) (Flattening, error) {
 	em := printSize(src, workers)
 	m := working(src, em, priorEm, workers)
-	return flatten(m, em*float64(m.W)/float64(src.Rect.Dx()), workers)
+	return flatten(ctx, runner, m, em*float64(m.W)/float64(src.Rect.Dx()), workers)
 }
 
-// flatten finds what makes a page flat that was skewed, seen at an angle or bent, from its lines of
-// print, its rules and the edges of the sheet. em is the print's size in the picture. The page is to be left as
-// it is where nothing is to be put right or it is not clear what.
-func flatten(m *raster.RGB, em float64, workers int) Flattening {
+// flatten finds what makes a page flat that was skewed, seen at an angle or bent: from its lines of
+// print, its rules and the edges of the sheet, and where they do not tell, or the flattening network sees it otherwise, from that. em is the
+// print's size in the picture. The page is to be left as it is where nothing is to be put right or it is not clear what.
+func flatten(ctx context.Context, runner nn.Runner, m *raster.RGB, em float64, workers int) (Flattening, error) {
 	f := look(m, em, workers)
+	s, by := f.byLines()
+	if by.Warp == nil && f.level() {
+		return by, nil
+	}
+	g, err := gridOf(ctx, runner, m, workers)
+	if err != nil {
+		return Flattening{}, err
+	}
+	if seen := f.byGrid(g, s); seen.Warp != nil {
+		return seen, nil
+	}
+	return by, nil
+}
+
+// byLines finds what makes the page flat from its lines of print, its rules and the edges of the sheet, and on what surface it
+// then lies: the picture's own plane where the page is left as it is.
+func (f *features) byLines() (surface, Flattening) {
 	p, edges, share := f.plane()
 	base := surface(asItIs)
 	if p != nil {
@@ -40,13 +59,52 @@ func flatten(m *raster.RGB, em float64, workers int) Flattening {
 	}
 	if b, sure := f.bent(base, edges != nil); b != nil {
 		if w := f.warp(b, edges); w != nil {
-			return Flattening{w, sure, f.bow()}
+			return b, Flattening{w, sure, f.bow()}
 		}
 	}
 	if p == nil {
-		return Flattening{Confidence: share}
+		return base, Flattening{Confidence: share}
 	}
-	return Flattening{Warp: f.warp(p, edges), Confidence: share}
+	return base, Flattening{Warp: f.warp(p, edges), Confidence: share}
+}
+
+// level says that there are lines enough to tell, and that they are straight and level.
+func (f *features) level() bool {
+	const few, most = 12, 0.02 // ems
+	curves := longest(f.curves)
+	return rowsOf(curves) >= few && uneven(curves, f.em/f.unit, asItIs.to) < most
+}
+
+// byGrid finds what makes the page flat from the flattening network's grid, refined along the lines, and only where the network has seen
+// the page well: its lines are much straighter on the grid than in the picture or, where there are none, it is sure. Where the lines
+// themselves have told of a surface on which the page lies, by, that must be further from the grid than the picture is, and the lines
+// hardly straighter on it than on the refined grid.
+func (f *features) byGrid(g *gridSheet, by surface) Flattening {
+	const (
+		straighter = 0.85 // of the lines' unevenness may be left
+		clear      = 1.5  // times its own doubt that the network must see places moved by
+		further    = 1.1
+		hardly     = 1.4 // times the unevenness may be left
+	)
+	em, curves := f.em/f.unit, longest(f.curves)
+	was, moved := uneven(curves, em, asItIs.to), g.strain(asItIs)
+	if was > 0 && uneven(curves, em, g.to) > straighter*was {
+		return Flattening{}
+	}
+	b := rippled(g, curves, em)
+	left := uneven(curves, em, b.to)
+	if by == surface(asItIs) {
+		if moved < clear*g.doubt {
+			return Flattening{}
+		}
+	} else if g.strain(by) < further*moved || left > hardly*uneven(curves, em, by.to) {
+		return Flattening{}
+	}
+	sure := 1 - g.doubt/moved
+	if was > 0 {
+		sure = 1 - left/was
+	}
+	return Flattening{f.warp(b, nil), sure, f.bow()}
 }
 
 // plane finds the plane that the sheet lies in; nil where it need not be seen from elsewhere or is not clear.
@@ -601,6 +659,9 @@ func (f *features) size(s surface) float64 {
 		area := math.Abs((x1-x)*(y2-y)-(x2-x)*(y1-y)) / (d * d)
 		sum += g.weight / math.Sqrt(area)
 		total += g.weight
+	}
+	if total == 0 {
+		return 1
 	}
 	return min(max(sum/total, 0.5), 2)
 }

@@ -100,14 +100,8 @@ func (f *features) bent(base surface, cut bool) (b *bentSheet, sure float64) {
 	)
 	all, em := longest(f.curves), f.em/f.unit
 	curves := slices.Concat(all, f.margins(base.to))
-	rows := 0
-	for _, c := range curves {
-		if !c.down {
-			rows++
-		}
-	}
 	was := uneven(curves, em, base.to)
-	if rows < few || was < worth {
+	if rowsOf(curves) < few || was < worth {
 		return nil, 0
 	}
 	var without, with, alone float64
@@ -131,6 +125,16 @@ func (f *features) bent(base surface, cut bool) (b *bentSheet, sure float64) {
 		return rippled(c, curves, em), 1 - least/was
 	}
 	return &bentSheet{surface: c}, 1 - least/was
+}
+
+// rowsOf counts the curves along the rows.
+func rowsOf(curves []*curve) (n int) {
+	for _, c := range curves {
+		if !c.down {
+			n++
+		}
+	}
+	return n
 }
 
 // longest leaves out the shortest of very many curves, to bound the time that they take.

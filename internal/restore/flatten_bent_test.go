@@ -60,7 +60,7 @@ func TestFlattenUndoesCurl(t *testing.T) {
 	page := printedPage(pageWidth, pageHeight)
 	for _, c := range []struct{ bow, tilt float64 }{{0.12, 0.2}, {-0.1, -0.25}} {
 		at := curled(c.bow, c.tilt)
-		f := Flatten(seen(page, pageWidth, pageHeight, at), 2)
+		f := flattened(t, seen(page, pageWidth, pageHeight, at))
 		if f.Warp == nil || f.Curl == 0 {
 			t.Errorf("a page bent by %g is left: %+v", c.bow, f)
 			continue
@@ -77,7 +77,7 @@ func TestFlattenUndoesCurl(t *testing.T) {
 // A page and its mirror image are bent alike.
 func TestFlattenIsTheSameInAMirror(t *testing.T) {
 	m := seen(printedPage(pageWidth, pageHeight), pageWidth, pageHeight, curled(0.12, 0.2))
-	one, other := Flatten(m, 2), Flatten(mirrored(m), 2)
+	one, other := flattened(t, m), flattened(t, mirrored(m))
 	if one.Warp == nil || other.Warp == nil {
 		t.Fatalf("left: %+v, %+v", one, other)
 	}
@@ -98,7 +98,7 @@ func TestFlattenUndoesAFold(t *testing.T) {
 	at := func(x, y float64) (float64, float64) {
 		return x, y + 0.06*math.Sqrt((x-300)*(x-300)+900)
 	}
-	f := Flatten(seen(printedPage(pageWidth, pageHeight), pageWidth, pageHeight, at), 2)
+	f := flattened(t, seen(printedPage(pageWidth, pageHeight), pageWidth, pageHeight, at))
 	if f.Warp == nil || f.Curl == 0 {
 		t.Fatalf("the page is left: %+v", f)
 	}
@@ -145,7 +145,7 @@ func TestFlattenTakesAnySize(t *testing.T) {
 					m.Pix[i] = 255
 				}
 			}
-			if f := Flatten(m, 2); f.Warp != nil {
+			if f := flattened(t, m); f.Warp != nil {
 				t.Errorf("a blank picture of %v pixels is warped", size)
 			}
 		}
@@ -167,7 +167,7 @@ func TestFlattenLeavesFigures(t *testing.T) {
 			}
 		}
 	}
-	if f := Flatten(m, 2); f.Warp != nil {
+	if f := flattened(t, m); f.Warp != nil {
 		t.Errorf("curves are warped: %+v", f)
 	}
 }

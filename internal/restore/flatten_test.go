@@ -1,12 +1,14 @@
 package restore
 
 import (
+	"context"
 	"fmt"
 	"image"
 	"image/color"
 	"math"
 	"testing"
 
+	"unink/internal/nn"
 	"unink/internal/raster"
 )
 
@@ -69,6 +71,16 @@ func turnedBy(degrees float64, w, h int) func(x, y float64) (float64, float64) {
 
 const pageWidth, pageHeight = 720, 960
 
+// flattened is what Flatten finds by the lines alone.
+func flattened(t testing.TB, src *image.RGBA) Flattening {
+	t.Helper()
+	f, err := Flatten(context.Background(), nn.Flat{}, src, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
 func TestFlattenLeavesAStraightPage(t *testing.T) {
 	page := printedPage(pageWidth, pageHeight)
 	for _, degrees := range []float64{0, 0.08} {
@@ -76,7 +88,7 @@ func TestFlattenLeavesAStraightPage(t *testing.T) {
 		if degrees != 0 {
 			m = seen(page, pageWidth, pageHeight, turnedBy(degrees, pageWidth, pageHeight))
 		}
-		if Flatten(m, 2).Warp != nil {
+		if flattened(t, m).Warp != nil {
 			t.Errorf("a page turned by %g degrees is warped", degrees)
 		}
 	}
@@ -87,7 +99,7 @@ func TestFlattenTurnsASkewedPage(t *testing.T) {
 	page := printedPage(pageWidth, pageHeight)
 	for _, degrees := range []float64{-11, 0.5, 4} {
 		there := turnedBy(degrees, pageWidth, pageHeight)
-		f := Flatten(seen(page, pageWidth, pageHeight, there), 2)
+		f := flattened(t, seen(page, pageWidth, pageHeight, there))
 		w, confidence := f.Warp, f.Confidence
 		if w == nil {
 			t.Errorf("a page turned by %g degrees is left", degrees)
@@ -126,7 +138,7 @@ func TestFlattenCutsOutTheSheet(t *testing.T) {
 			}
 		}
 	}
-	w := Flatten(picture, 2).Warp
+	w := flattened(t, picture).Warp
 	if w == nil {
 		t.Fatal("the page is left")
 	}
@@ -155,7 +167,7 @@ func TestFlattenLeavesWhatItDoesNotKnow(t *testing.T) {
 		copy(speckled.Pix[i:], []uint8{n, n, n, 255})
 	}
 	for name, m := range map[string]*image.RGBA{"waves": waves, "specks": speckled, "one pixel": image.NewRGBA(image.Rect(0, 0, 1, 1))} {
-		if Flatten(m, 2).Warp != nil {
+		if flattened(t, m).Warp != nil {
 			t.Errorf("%s are warped", name)
 		}
 	}
@@ -212,7 +224,8 @@ func BenchmarkFlatten(b *testing.B) {
 	for _, workers := range []int{1, 2} {
 		b.Run(fmt.Sprint(workers), func(b *testing.B) {
 			for b.Loop() {
-				if flatten(m, 24, workers).Warp == nil {
+				f, err := flatten(context.Background(), nn.Flat{}, m, 24, workers)
+				if err != nil || f.Warp == nil {
 					b.Fatal("the page is left")
 				}
 			}

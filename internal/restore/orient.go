@@ -12,22 +12,47 @@ import (
 const (
 	orientEm    = 14    // pixels: the em of body text that the orientation network wants
 	sure        = 0.985 // below this probability a page is left as it lies
-	looks       = 4     // windows of the page that are looked at, until it is sure
+	looks       = 4     // windows of the page that are looked at at each scale, until it is sure
 	leastEdges  = 0.004 // share of a window that must be steps from light to dark for another look
 	edgeStep    = 40    // grey levels
 	windowsStep = 64    // pixels between the windows that are compared
 )
 
+// orientScales are those at which the print is looked at, until it is sure: its size may be misjudged, and what tells may be larger or smaller
+// than most of it.
+var orientScales = [...]float64{1, 4.0 / 3, 3.0 / 4}
+
+// Upright tells how often an opaque picture must be turned clockwise by 90° to stand upright, as Clean does: quarters, 0 to 3, and with what
+// probability it then does. It is 0 also when the network is not sure.
+func Upright(ctx context.Context, runner nn.Runner, src *image.RGBA, workers int) (quarters int, p float64, err error) {
+	em := printSize(src, workers)
+	m := working(src, em, priorEm, workers)
+	return quartersToUpright(ctx, runner, m, em*float64(m.W)/float64(src.Rect.Dx()), workers)
+}
+
 // quartersToUpright is how often the page of the working picture must be turned clockwise by 90° to
 // stand upright, 0 to 3, and with what probability it then does; 0 also when the network is not sure.
 // em is the print's size in the picture.
 func quartersToUpright(ctx context.Context, runner nn.Runner, m *raster.RGB, em float64, workers int) (quarters int, p float64, err error) {
+	var votes [nn.Votes]float32
+	for _, scale := range orientScales {
+		var turned int
+		turned, p, err = vote(ctx, runner, m, em/scale, &votes, workers)
+		if err != nil || p >= sure {
+			return (4 - turned) % 4, p, err
+		}
+	}
+	return 0, p, nil
+}
+
+// vote adds the votes of a page's windows to those there are, with print of the given size brought to the network's, until it is sure how many
+// quarters clockwise the page lies turned.
+func vote(ctx context.Context, runner nn.Runner, m *raster.RGB, em float64, votes *[nn.Votes]float32, workers int) (turned int, p float64, err error) {
 	in, out := make([]float32, nn.Window.Pixels()), make([]float32, nn.Votes)
 	side := nn.Window.W
 	w, h := scaled(m.W, orientEm/em), scaled(m.H, orientEm/em)
 	grey := raster.ResizeGrey(m.Grey(), m.W, m.H, w, h, workers)
 	edges := edgesOf(grey, w, h)
-	var votes [nn.Votes]float32
 	for look := range looks {
 		at, n := busiest(edges, w, h, side)
 		if look > 0 && float64(n) < leastEdges*float64(side*side) {
@@ -40,30 +65,34 @@ func quartersToUpright(ctx context.Context, runner nn.Runner, m *raster.RGB, em 
 		for i, v := range out {
 			votes[i] += v
 		}
-		var turned int
-		if turned, p = likeliest(votes); p >= sure {
-			return (4 - turned) % 4, p, nil
+		if turned, p = likeliest(*votes); p >= sure {
+			break
 		}
 		for y := at.Min.Y; y < at.Max.Y; y++ {
 			clear(edges[y*w+at.Min.X : y*w+at.Max.X])
 		}
 	}
-	return 0, p, nil
+	return turned, p, nil
 }
 
-// window fills the network's picture with a part of the page, amid its paper's grey where it is smaller.
+// window fills the network's picture with a part of the page.
 func window(to []float32, grey []uint8, w int, at image.Rectangle, side int) {
 	part := make([]uint8, 0, at.Dx()*at.Dy())
 	for y := at.Min.Y; y < at.Max.Y; y++ {
 		part = append(part, grey[y*w+at.Min.X:][:at.Dx()]...)
 	}
-	paper := float32(medianOf(part)) / 255
+	amid(to, nn.Shape{W: side, H: side}, part, at.Dx(), at.Dy())
+}
+
+// amid fills a network's picture with a grey one, in the middle of its paper's grey where it is smaller.
+func amid(to []float32, shape nn.Shape, grey []uint8, w, h int) {
+	paper := float32(medianOf(grey)) / 255
 	for i := range to {
 		to[i] = paper
 	}
-	for y := range at.Dy() {
-		row := to[((side-at.Dy())/2+y)*side+(side-at.Dx())/2:][:at.Dx()]
-		for x, v := range part[y*at.Dx():][:at.Dx()] {
+	for y := range h {
+		row := to[((shape.H-h)/2+y)*shape.W+(shape.W-w)/2:][:w]
+		for x, v := range grey[y*w:][:w] {
 			row[x] = float32(v) / 255
 		}
 	}

@@ -72,7 +72,7 @@ func TestStagesAreShownInTheirOrder(t *testing.T) {
 	m, _ := written(300, 200, 24, blue)
 	var names []string
 	var last []uint8
-	e := Engine{Segmenter: nn.Fake{}, Orienter: nn.Upright{}, Em: 24, Threads: 2}
+	e := Engine{Segmenter: nn.Fake{}, Orienter: nn.Upright{}, Flattener: nn.Flat{}, Em: 24, Threads: 2}
 	e.Show = func(_ context.Context, stage string, page *image.RGBA) {
 		names, last = append(names, stage), page.Pix
 		if stage == "segment" {

@@ -51,6 +51,7 @@ type Options struct {
 type Engine struct {
 	Segmenter nn.Runner
 	Orienter  nn.Runner
+	Flattener nn.Runner
 	Em        float64 // of body text, in pixels, that the segmenter wants
 	Threads   int     // goroutines for one page
 	// Show, if any, is given the page as it comes ("input") and as each stage leaves it. It must
@@ -180,7 +181,10 @@ func (e *Engine) straighten(ctx context.Context, src *image.RGBA, o Options, p *
 
 	start = time.Now()
 	if o.Finish == Scan && !o.KeepDistortion {
-		f := flatten(v.m, v.seen(), e.Threads)
+		f, err := flatten(ctx, e.Flattener, v.m, v.seen(), e.Threads)
+		if err != nil {
+			return v, err
+		}
 		p.Confidence.Flatten = f.Confidence
 		if f.Warp != nil {
 			p.Curl = f.Curl

@@ -81,7 +81,7 @@ func written(w, h int, em float64, c color.RGBA) (m, clean *image.RGBA) {
 
 func clean(t testing.TB, m *image.RGBA, o Options) *Page {
 	t.Helper()
-	e := Engine{Segmenter: nn.Fake{}, Orienter: nn.Upright{}, Em: 24, Threads: 2}
+	e := Engine{Segmenter: nn.Fake{}, Orienter: nn.Upright{}, Flattener: nn.Flat{}, Em: 24, Threads: 2}
 	p, err := e.Clean(context.Background(), m, o)
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +102,7 @@ func TestColourFinishKeepsTheRest(t *testing.T) {
 		w, h := rapid.IntRange(20, 400).Draw(t, "w"), rapid.IntRange(20, 300).Draw(t, "h")
 		m, _ := written(w, h, rapid.Float64Range(10, 40).Draw(t, "em"), blue)
 		before := bytes.Clone(m.Pix)
-		e := Engine{Segmenter: nn.Fake{}, Orienter: nn.Upright{}, Em: 24, Threads: rapid.IntRange(1, 4).Draw(t, "threads")}
+		e := Engine{Segmenter: nn.Fake{}, Orienter: nn.Upright{}, Flattener: nn.Flat{}, Em: 24, Threads: rapid.IntRange(1, 4).Draw(t, "threads")}
 		p, err := e.Clean(context.Background(), m, Options{Finish: Colour, Layers: true})
 		if errors.Is(err, ErrNoContent) {
 			return
@@ -271,7 +271,7 @@ func TestDeterministic(t *testing.T) {
 	for _, finish := range []Finish{Scan, Colour} {
 		first := clean(t, m, Options{Finish: finish})
 		for _, threads := range []int{1, 3} {
-			e := Engine{Segmenter: nn.Fake{}, Orienter: nn.Upright{}, Em: 24, Threads: threads}
+			e := Engine{Segmenter: nn.Fake{}, Orienter: nn.Upright{}, Flattener: nn.Flat{}, Em: 24, Threads: threads}
 			p, err := e.Clean(context.Background(), m, Options{Finish: finish})
 			if err != nil {
 				t.Fatal(err)
@@ -284,7 +284,7 @@ func TestDeterministic(t *testing.T) {
 }
 
 func TestBlankPage(t *testing.T) {
-	e := Engine{Segmenter: nn.Fake{}, Orienter: nn.Upright{}, Em: 24, Threads: 1}
+	e := Engine{Segmenter: nn.Fake{}, Orienter: nn.Upright{}, Flattener: nn.Flat{}, Em: 24, Threads: 1}
 	if _, err := e.Clean(context.Background(), paper(400, 300), Options{}); !errors.Is(err, ErrNoContent) {
 		t.Errorf("%v, want ErrNoContent", err)
 	}
@@ -301,7 +301,7 @@ func TestAnySize(t *testing.T) {
 			}
 		}
 		for _, finish := range []Finish{Scan, Colour} {
-			e := Engine{Segmenter: nn.Fake{}, Orienter: nn.Upright{}, Em: 24, Threads: 2}
+			e := Engine{Segmenter: nn.Fake{}, Orienter: nn.Upright{}, Flattener: nn.Flat{}, Em: 24, Threads: 2}
 			p, err := e.Clean(context.Background(), m, Options{Finish: finish, Remove: Blue, Layers: true})
 			if err != nil && !errors.Is(err, ErrNoContent) {
 				t.Errorf("%v: %v", size, err)
@@ -331,7 +331,7 @@ func TestStopsBetweenTiles(t *testing.T) {
 	// One thread, so that no other tile is being worked on when the context ends.
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &stopAfter{tiles: 2, stop: cancel}
-	e := Engine{Segmenter: r, Orienter: nn.Upright{}, Em: 24, Threads: 1}
+	e := Engine{Segmenter: r, Orienter: nn.Upright{}, Flattener: nn.Flat{}, Em: 24, Threads: 1}
 	if _, err := e.Clean(ctx, sheet(1500, 1500, 24), Options{}); !errors.Is(err, context.Canceled) {
 		t.Fatalf("%v, want context.Canceled", err)
 	}

@@ -119,7 +119,7 @@ def store_sheet(page, sheet, page_id, seed):
     free = pages.free_slots(sheet, scale, picture, em, rng, taken)
     pages.store(page.split, page_id, picture, {
         "em": round(em, 1), "family": f"{page.family}-{page.variant}", "lang": page.lang,
-        "source": "html", "slots": marked + free,
+        "source": "html", "letters": pages.letters(sheet), "slots": marked + free,
     })
     return True
 
@@ -140,12 +140,12 @@ def print_batch(batch, seed):
             )
 
 
-def render(count, seed, only=None):
-    """Store those of a seed's first count pages that are not stored yet."""
+def render(count, seed, split=None):
+    """Store those of a seed's first count pages, of one split or both, that are not stored yet."""
     stored, batch = 0, []
     for index in range(count):
         page, markup = compose(seed, index)
-        wanted = only is None or page.family in only
+        wanted = split in (None, page.split)
         if wanted and not pages.is_stored(f"h{seed}-{index:05}-{page.family}"):
             batch.append((index, page, markup))
         if len(batch) == SHEET:
