@@ -28,7 +28,7 @@ func TestCornersAreThoseOfThePictureThatCame(t *testing.T) {
 	upright := seen(printedPage(pageWidth, pageHeight), pageWidth, pageHeight, turnedBy(degrees, pageWidth, pageHeight))
 	var first *Page
 	for quarters := range 4 {
-		e := Engine{Segmenter: nn.Fake{}, Orienter: turned(quarters), Em: 24, Threads: 2}
+		e := Engine{Segmenter: nn.Fake{}, Orienter: turned(quarters), Flattener: nn.Flat{}, Em: 24, Threads: 2}
 		p, err := e.Clean(context.Background(), raster.Turn(upright, quarters), Options{})
 		if err != nil {
 			t.Fatal(err)
