@@ -84,7 +84,7 @@ func (f *features) byGrid(g *gridSheet, by surface) Flattening {
 		straighter = 0.85 // of the lines' unevenness may be left
 		clear      = 1.5  // times its own doubt that the network must see places moved by
 		further    = 1.1
-		hardly     = 1.4 // times the unevenness may be left
+		hardly     = 1.25 // times the unevenness may be left
 	)
 	em, curves := f.em/f.unit, longest(f.curves)
 	was, moved := uneven(curves, em, asItIs.to), g.strain(asItIs)
