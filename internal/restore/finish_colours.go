@@ -74,6 +74,7 @@ const (
 	mostInks    = 12   // beside black
 	apart       = 0.25 // of two inks' ratios: less is the noise of one
 	alike       = 0.12 // after the inks have settled
+	astray      = 0.4  // of a hue from all inks: more would show
 	faint       = 0.2  // of an ink from black
 )
 
@@ -205,10 +206,16 @@ func (t *inkTally) inks() [][3]float32 {
 			return true
 		})
 	}
+	inks = settle(inks, bins)
+	left = 0
+	for _, b := range bins {
+		if ratio := b.ratio(); distance(inks[nearest(inks, ratio)], ratio) > astray*astray {
+			left += b.chroma
+		}
+	}
 	if left > stray && float64(left) > missed*float64(all) {
 		return nil
 	}
-	inks = settle(inks, bins)
 	distinct := inks[:1]
 	for _, ink := range inks[1:] { // one that has settled beside another is its noise, and so is what is hardly coloured
 		near := nearest(distinct, ink)

@@ -143,3 +143,21 @@ func TestDenseTextHasFewerShades(t *testing.T) {
 		last = n
 	}
 }
+
+// A screen's pattern leaves black text weak hues of all kinds, which are no inks of their own: the page keeps to a palette.
+func TestStrayHuesOfBlackTextAreNotManyInks(t *testing.T) {
+	tally := &inkTally{kept: newPictureTally()}
+	for i := range 3600 {
+		for _, chroma := range []float64{0.2, 0.4, 0.6, 0.8} {
+			var px [3]uint8
+			for ch := range 3 {
+				a := float64(i)*math.Pi/1800 + float64(ch)*2*math.Pi/3
+				px[ch] = uint8(30 + 200*chroma*(0.5+0.5*math.Cos(a)))
+			}
+			tally.add(px[:], true)
+		}
+	}
+	if inks := tally.inks(); inks == nil {
+		t.Error("so many inks that there is no palette")
+	}
+}
