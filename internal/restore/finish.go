@@ -231,7 +231,7 @@ func (c *canvas) inks(page *image.RGBA, l *lightMap) inkMap {
 	const perSquare = 2
 	side := perSquare * l.cell
 	g := raster.NewGrid(c.w, c.h, side)
-	paper := make([]float32, len(g.V))
+	paper, chroma := make([]float32, len(g.V)), make([]float32, len(g.V)) // above the tint of the paper
 	raster.Rows(g.H, c.workers, func(a, b int) {
 		var line [3][]float32
 		for ch := range line {
@@ -264,10 +264,13 @@ func (c *canvas) inks(page *image.RGBA, l *lightMap) inkMap {
 			}
 			for gx, s := range sums {
 				g.V[gy*g.W+gx] = colourful(s)
+				x := gx * side
+				chroma[gy*g.W+gx] = (max(s[0], s[1], s[2])-min(s[0], s[1], s[2]))/float32(side*side/2) - tintAt(line, x)
 			}
 		}
 	})
 	keepFillsWhole(g, l, side)
+	greyPhotographs(g, l, side, chroma)
 	m := inkMap{colour: widen(g), text: make([]bool, len(paper))}
 	most := make([]float32, len(paper))
 	extreme(most, paper, g.W, g.H, 1, func(a, b float32) float32 { return max(a, b) })
@@ -307,6 +310,41 @@ func keepFillsWhole(g *raster.Grid, l *lightMap, side int) {
 		}
 		if float64(some) > good*float64(all) {
 			g.V[i] = 1
+		}
+	}
+}
+
+// tintAt is by how much the light that the paper reflects differs from channel to channel, as a share, given the gains of a row.
+func tintAt(gains [3][]float32, x int) float32 {
+	r, g, b := gains[0][x], gains[1][x], gains[2][x]
+	return 1 - min(r, g, b)/max(r, g, b)
+}
+
+// greyPhotographs takes the colour from photographs that have hardly more than the paper's tint makes: they are grey, and printed on paper that
+// has yellowed less, or more, than that around them. chroma is by how much the channels differ in each square, in the mean, above the
+// paper's tint.
+func greyPhotographs(g *raster.Grid, l *lightMap, side int, chroma []float32) {
+	const hardly, most = 0.05, 0.9 // of the light; share of the squares
+	class := make([]uint8, len(g.V))
+	for i, v := range l.photographs {
+		if v {
+			class[i/l.w*l.cell/side*g.W+i%l.w*l.cell/side] = 1
+		}
+	}
+	labels, pictures := raster.Components(class, g.W)
+	of := make([][]float64, len(pictures))
+	for i, n := range labels {
+		if n > 0 {
+			of[n-1] = append(of[n-1], float64(chroma[i]))
+		}
+	}
+	grey := make([]bool, len(pictures))
+	for n, v := range of {
+		grey[n] = quantile(v, most) < hardly
+	}
+	for i, n := range labels {
+		if n > 0 && grey[n-1] {
+			g.V[i] = 0
 		}
 	}
 }

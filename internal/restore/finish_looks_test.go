@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"unink/internal/raster"
 )
 
 // disc is a sheet of even light with something round on it, darkest within a radius and as light as the paper beyond another.
@@ -116,6 +118,61 @@ func TestAPastelPanelIsKeptUnderAShadow(t *testing.T) {
 	for _, r := range []image.Rectangle{image.Rect(5, 5, 590, 40), image.Rect(5, 440, 590, 475)} {
 		if got := white(r); got < 0.95 {
 			t.Errorf("%.2f of the paper at %v is white", got, r)
+		}
+	}
+}
+
+// A halftone, of which the network holds all but patches for print, on paper that has yellowed less than the page's.
+func TestAHalftoneOnYellowedPaperStaysAndIsGrey(t *testing.T) {
+	c := blankSheet(func(int, int) color.RGBA { return color.RGBA{208, 194, 160, 255} })
+	linesOfText(c, color.RGBA{70, 65, 55, 255})
+	photo := image.Rect(250, 150, 490, 350)
+	for y := photo.Min.Y; y < photo.Max.Y; y++ {
+		for x := photo.Min.X; x < photo.Max.X; x++ {
+			ink := color.RGBA{172, 165, 150, 255}
+			if (x/2+y/2)%2 == 0 {
+				ink = color.RGBA{110, 106, 98, 255}
+			}
+			if patch := (x/40+y/40)%3 == 0 && x%40 > 8 && x%40 < 34 && y%40 > 8 && y%40 < 34; patch {
+				c.src.SetRGBA(x, y, color.RGBA{185, 178, 162, 255})
+				c.flags[y*c.w+x] = 0
+			} else {
+				c.print(image.Rect(x, y, x+1, y+1), ink)
+			}
+		}
+	}
+	white := c.finish()
+	if w := white(photo.Inset(8)); w > 0.02 {
+		t.Errorf("%.2f of the halftone is white", w)
+	}
+	for y := photo.Min.Y + 8; y < photo.Max.Y-8; y++ {
+		for x := photo.Min.X + 8; x < photo.Max.X-8; x++ {
+			if v := c.src.RGBAAt(x, y); max(v.R, v.G, v.B)-min(v.R, v.G, v.B) > 12 {
+				t.Fatalf("%v at %d, %d is not grey", v, x, y)
+			}
+		}
+	}
+}
+
+func TestAPhotographHasItsLightPartsAndAFrameHasNot(t *testing.T) {
+	for name, v := range map[string]struct {
+		hole   image.Rectangle
+		filled bool
+	}{"light part": {image.Rect(20, 20, 29, 29), true}, "frame": {image.Rect(16, 16, 44, 44), false}} {
+		f := &raster.Field{W: 70, H: 60, Colour: make([][3]float32, 70*60), Weight: make([]float32, 70*60)}
+		area := image.Rect(10, 10, 50, 50)
+		for i := range f.Weight {
+			if at := image.Pt(i%f.W, i/f.W); !at.In(area) || at.In(v.hole) {
+				f.Weight[i] = 1
+			}
+		}
+		found := findPhotographs(f)
+		middle := v.hole.Min.Add(v.hole.Size().Div(2))
+		if !found[12*f.W+12] {
+			t.Errorf("%s: the print round it is no photograph", name)
+		}
+		if found[middle.Y*f.W+middle.X] != v.filled {
+			t.Errorf("%s: belongs to the photograph: %v", name, !v.filled)
 		}
 	}
 }

@@ -10,10 +10,11 @@ import (
 
 // lightMap is the light on the paper, as gains that bring it to 1, and where it falls on a fill.
 type lightMap struct {
-	gain [3]*raster.Sampler
-	cell int    // pixels of a cell's side
-	w    int    // cells of a row
-	fill []bool // cells of fills, and their neighbours
+	gain        [3]*raster.Sampler
+	cell        int    // pixels of a cell's side
+	w           int    // cells of a row
+	fill        []bool // cells of fills, and their neighbours
+	photographs []bool // and of what is print all over, which are fills, too
 }
 
 func (l *lightMap) row(dst [3][]float32, scratch []float32, y int) {
@@ -34,7 +35,7 @@ func (c *canvas) light(page *image.RGBA) *lightMap {
 		}
 		return 0
 	})
-	l := &lightMap{cell: cell, w: f.W, fill: make([]bool, f.W*f.H)}
+	l := &lightMap{cell: cell, w: f.W, fill: make([]bool, f.W*f.H), photographs: make([]bool, f.W*f.H)}
 	pictures, sure := dropPictures(f)
 	photographs := findPhotographs(f)
 	for i, v := range photographs {
@@ -57,7 +58,10 @@ func (c *canvas) light(page *image.RGBA) *lightMap {
 		f.Fill()
 	}
 	keepPictures(f, pictures, sure, l.fill)
-	spread(l.fill, photographs, f.W, f.H, 1)
+	spread(l.photographs, photographs, f.W, f.H, 1)
+	for i, v := range l.photographs {
+		l.fill[i] = l.fill[i] || v
+	}
 	for ch := range l.gain {
 		g := raster.NewGrid(c.w, c.h, cell)
 		for i := range g.V {
@@ -129,17 +133,42 @@ func findPhotographs(f *raster.Field) []bool {
 		if a.Width() < least || a.Height() < least {
 			continue
 		}
+		picture, area := withoutHoles(labels, f.W, int32(n+1), a)
 		desk := a.X0 == 0 || a.Y0 == 0 || a.X1 == f.W || a.Y1 == f.H
-		framed := !desk && float64(a.Area) > whole*float64(a.Width()*a.Height())
-		for y := a.Y0; y < a.Y1; y++ {
-			for x := a.X0; x < a.X1; x++ {
-				if i := y*f.W + x; framed || labels[i] == int32(n+1) {
-					out[i] = true
-				}
+		framed := !desk && float64(area) > whole*float64(a.Width()*a.Height())
+		for i, v := range picture {
+			if framed || v {
+				out[(a.Y0+i/a.Width())*f.W+a.X0+i%a.Width()] = true
 			}
 		}
 	}
 	return out
+}
+
+// withoutHoles is an area in its frame, with what it has all round it, the lightest parts of a picture, unless that is so large
+// that it may be paper; and how large it then is.
+func withoutHoles(labels []int32, w int, label int32, a raster.Component) (inside []bool, area int) {
+	const large = 0.2 // of the area
+	wide, high := a.Width(), a.Height()
+	class := make([]uint8, wide*high)
+	for i := range class {
+		if labels[(a.Y0+i/wide)*w+a.X0+i%wide] != label {
+			class[i] = 1
+		}
+	}
+	gaps, holes := raster.Components(class, wide)
+	inside, area = make([]bool, len(class)), a.Area
+	enclosed := make([]bool, len(holes))
+	for n, h := range holes {
+		enclosed[n] = h.X0 > 0 && h.Y0 > 0 && h.X1 < wide && h.Y1 < high && float64(h.Area) < large*float64(a.Area)
+		if enclosed[n] {
+			area += h.Area
+		}
+	}
+	for i, n := range gaps {
+		inside[i] = n == 0 || enclosed[n-1]
+	}
+	return inside, area
 }
 
 // keepPictures marks the dropped areas that are sure or have straight edges, and their rims. The
