@@ -324,7 +324,7 @@ func tintAt(gains [3][]float32, x int) float32 {
 // has yellowed less, or more, than that around them. chroma is by how much the channels differ in each square, in the mean, above the
 // paper's tint.
 func greyPhotographs(g *raster.Grid, l *lightMap, side int, chroma []float32) {
-	const hardly, most = 0.05, 0.9 // of the light; share of the squares
+	const hardly, most = 0.05, 0.98 // of the light; share of the squares
 	class := make([]uint8, len(g.V))
 	for i, v := range l.photographs {
 		if v {
