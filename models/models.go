@@ -28,7 +28,7 @@ type Manifest struct {
 func Segment() (onnx []byte, m Manifest, err error) { return read("segment") }
 
 // Orient returns the network that tells which way up a page lies, and its manifest. Its input is a
-// float32 tensor [1, 1, 512, 512], grey from 0 to 1; its output is one [1, 5]: the sums of the votes for
+// float32 tensor [1, 1, 384, 384], grey from 0 to 1; its output is one [1, 5]: the sums of the votes for
 // turned clockwise by 0, 90, 180 and 270 degrees, and of what they weigh.
 func Orient() (onnx []byte, m Manifest, err error) { return read("orient") }
 

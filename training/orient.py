@@ -36,7 +36,7 @@ from .net import Residual, conv
 from .paths import data_root
 from .quantise import quantise, to_onnx
 
-SIDE = 512
+SIDE = 384
 EM = 14.0
 PIECE = 224  # pixels: the side of a piece of print that is kept to train on
 CROP = 192  # pixels: the side of a training sample, cut from a piece
@@ -44,7 +44,7 @@ PART, SHEETS, PER_PAGE = 1300, 3, 6  # pieces in a file; sheets of blocks among 
 SHRINK = (0.8, 1.5)  # of training.data's samples, whose em is about 12 px once halved: the estimate of the print's size errs
 EDGE = 40  # grey levels: steps that are print; internal/restore/orient.go has the same
 STEP = 64  # pixels between the windows that are compared; likewise
-LOOKS = 4  # windows of a page that are looked at at each scale, until it is sure; likewise
+LOOKS = 6  # windows of a page that are looked at at each scale, until it is sure; likewise
 SCALES = (1, 4 / 3, 3 / 4)  # likewise
 LEAST = 0.004  # share of edges below which a piece shows nothing
 WIDTHS = (16, 32, 48, 96)

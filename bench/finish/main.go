@@ -20,7 +20,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -30,6 +29,7 @@ import (
 	"unink"
 	"unink/bench/picture"
 	"unink/bench/reading"
+	"unink/bench/stage"
 )
 
 func main() {
@@ -50,12 +50,8 @@ type testCase struct {
 }
 
 func run(dir, out string) error {
-	list, err := os.ReadFile(filepath.Join(dir, "cases.json"))
+	cases, err := stage.Cases[testCase](dir)
 	if err != nil {
-		return err
-	}
-	var cases []testCase
-	if err := json.Unmarshal(list, &cases); err != nil {
 		return err
 	}
 	if out != "" {

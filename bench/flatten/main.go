@@ -22,12 +22,9 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"image"
-	"image/draw"
-	_ "image/jpeg"
 	"image/png"
 	"math"
 	"math/cmplx"
@@ -37,6 +34,7 @@ import (
 
 	"unink/bench/picture"
 	"unink/bench/reading"
+	"unink/bench/stage"
 	"unink/internal/nn"
 	"unink/internal/raster"
 	"unink/internal/restore"
@@ -82,12 +80,8 @@ func (f *figures) add(o figures) {
 }
 
 func run(dir, out string) error {
-	text, err := os.ReadFile(filepath.Join(dir, "cases.json"))
+	cases, err := stage.Cases[testCase](dir)
 	if err != nil {
-		return err
-	}
-	var cases []testCase
-	if err := json.Unmarshal(text, &cases); err != nil {
 		return err
 	}
 	if out != "" {
@@ -95,13 +89,7 @@ func run(dir, out string) error {
 			return err
 		}
 	}
-	onnx, manifest, err := models.Flatten()
-	if err != nil {
-		return err
-	}
-	runner, err := nn.Open(nn.Config{
-		Model: onnx, Input: manifest.Input, Output: manifest.Output, Jobs: nn.Flattening(), Threads: runtime.GOMAXPROCS(0),
-	})
+	runner, err := stage.Network(models.Flatten, nn.Flattening())
 	if err != nil {
 		return err
 	}
@@ -146,7 +134,7 @@ type bench struct {
 
 // measure measures a page and prints its line.
 func (b *bench) measure(c testCase) (f figures, err error) {
-	src, err := read(filepath.Join(b.dir, c.Name+".jpg"))
+	src, err := stage.Page(filepath.Join(b.dir, c.Name+".jpg"))
 	if err != nil {
 		return f, err
 	}
@@ -209,20 +197,6 @@ func (b *bench) errors(c testCase, after []byte) (cer [2]float64, err error) {
 		cer[i] = reading.Error(text, c.Text)
 	}
 	return cer, nil
-}
-
-func read(path string) (*image.RGBA, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	m, _, err := image.Decode(bytes.NewReader(data))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	out := image.NewRGBA(image.Rect(0, 0, m.Bounds().Dx(), m.Bounds().Dy()))
-	draw.Draw(out, out.Rect, m, m.Bounds().Min, draw.Src)
-	return out, nil
 }
 
 // placed is how a page lies in a picture: the similarity, as a complex factor and an offset, that brings its points best to where they

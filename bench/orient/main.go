@@ -9,18 +9,15 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"image"
-	"image/draw"
-	"image/jpeg"
 	"os"
 	"path/filepath"
 	"runtime"
 
+	"unink/bench/stage"
 	"unink/internal/nn"
 	"unink/internal/raster"
 	"unink/internal/restore"
@@ -59,28 +56,18 @@ func (t tally) String() string {
 }
 
 func run(dir string, verbose bool) error {
-	text, err := os.ReadFile(filepath.Join(dir, "cases.json"))
+	cases, err := stage.Cases[testCase](dir)
 	if err != nil {
 		return err
 	}
-	var cases []testCase
-	if err := json.Unmarshal(text, &cases); err != nil {
-		return err
-	}
-	onnx, manifest, err := models.Orient()
-	if err != nil {
-		return err
-	}
-	runner, err := nn.Open(nn.Config{
-		Model: onnx, Input: manifest.Input, Output: manifest.Output, Jobs: nn.Orienting(), Threads: runtime.GOMAXPROCS(0),
-	})
+	runner, err := stage.Network(models.Orient, nn.Orienting())
 	if err != nil {
 		return err
 	}
 	defer func() { _ = runner.Close() }()
 	var lettered, others tally
 	for _, c := range cases {
-		page, err := read(filepath.Join(dir, c.Name+".jpg"))
+		page, err := stage.Page(filepath.Join(dir, c.Name+".jpg"))
 		if err != nil {
 			return err
 		}
@@ -120,18 +107,4 @@ func measure(runner nn.Runner, page *image.RGBA) (t tally, err error) {
 		}
 	}
 	return t, nil
-}
-
-func read(path string) (*image.RGBA, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	m, err := jpeg.Decode(bytes.NewReader(data))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	out := image.NewRGBA(image.Rect(0, 0, m.Bounds().Dx(), m.Bounds().Dy()))
-	draw.Draw(out, out.Rect, m, m.Bounds().Min, draw.Src)
-	return out, nil
 }

@@ -20,7 +20,7 @@ var (
 )
 
 // Window is the shape of the part of a page that the orientation network looks at.
-var Window = Shape{512, 512}
+var Window = Shape{384, 384}
 
 // Whole is the shape of the whole page that the flattening network looks at.
 var Whole = Shape{320, 416}

@@ -12,7 +12,7 @@ import (
 const (
 	orientEm    = 14    // pixels: the em of body text that the orientation network wants
 	sure        = 0.985 // below this probability a page is left as it lies
-	looks       = 4     // windows of the page that are looked at at each scale, until it is sure
+	looks       = 6     // windows of the page that are looked at at each scale, until it is sure
 	leastEdges  = 0.004 // share of a window that must be steps from light to dark for another look
 	edgeStep    = 40    // grey levels
 	windowsStep = 64    // pixels between the windows that are compared
