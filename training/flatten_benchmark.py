@@ -1,6 +1,7 @@
 """Makes the benchmark of straightening: printed pages as a scanner or a camera at an angle sees them.
 
     python3 -m training.flatten_benchmark --out bench/flatten/data
+    python3 -m training.flatten_benchmark --random 60 --out build/sheets     sheets bent, held, lit and framed at random, as training.flatten draws them
 
 For every case it writes CLASS-N.jpg, and for all of them cases.json: [{"name", "class", "page", "map", "text"}]. page is the
 size of the flat page; map says for ROWS x COLUMNS of its points, equally spaced from corner to corner, where in the picture
@@ -17,12 +18,14 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from . import capture
+from . import capture, flatten
 from .paths import data_root
 from .sheet import Sheet, folded, straight
 
 EM, READ_EM = 11, 16  # pixels of body text
 COLUMNS, ROWS = 13, 17
+LONG = 1000  # pixels: the longer side of a page seen at random
+LIT = 8  # pixels between the places whose light is computed
 DISTANCE = 2.6  # of the camera, in units of half the page's longer side
 
 PAGES = (
@@ -133,46 +136,106 @@ def desk(rng, kind, w, h):
     return 45 + 6 * capture.field(rng, h, w, 12, 3)
 
 
-def shot(rng, image, what):
+class Snapshot(Camera):
+    """Sees a page that is bent, held and framed at random, all of which shows."""
+
+    def __init__(self, rng, w, h):
+        self.w, self.h, self.half, self.zoom = w, h, max(w, h) / 2, 1
+        while True:
+            self.sheet, self.offset = flatten.sheet(rng), np.zeros(2)
+            xs, ys = np.meshgrid(np.linspace(0, w, 9), np.linspace(0, h, 9))
+            seen = self.place(xs, ys).reshape(2, -1)
+            self.offset, size = flatten.framed(rng, seen.min(1), seen.max(1))
+            self.size = tuple(int(v) for v in np.ceil(size))
+            self.points = super().back()
+            on = self.on()
+            if on.any() and np.abs(self.place(*self.points) - np.indices(on.shape)[::-1])[:, on].max() < 2:
+                return
+
+    def back(self):
+        return self.points
+
+    def on(self):
+        """Which pixels of the picture show the page."""
+        return (self.points > 0).all(0) & (self.points[0] < self.w) & (self.points[1] < self.h)
+
+    def light(self, rng):
+        u, v = (self.points[:, ::LIT, ::LIT].astype(np.float64) - self.middle(3)) / self.half
+        return cv2.resize(flatten.light(rng, self.sheet, u, v).astype(np.float32), self.size, interpolation=cv2.INTER_CUBIC)
+
+
+def points(camera, w, h):
+    """Where the points of the page that are compared lie in the picture."""
+    gx, gy = np.meshgrid(np.linspace(0, w - 1, COLUMNS), np.linspace(0, h - 1, ROWS))
+    return camera.place(gx, gy).reshape(2, -1).T.round(2).tolist()
+
+
+def taken(rng, image, camera, under=None, light=None):
+    """The picture that a camera takes: of a page on a desk, under says how that looks at a size, in a light."""
     h, w = image.shape
-    camera = Camera(rng, w, h, **what)
-    xs, ys = np.linspace(0, w - 1, COLUMNS), np.linspace(0, h - 1, ROWS)
-    gx, gy = np.meshgrid(xs, ys)
-    points = camera.place(gx, gy).reshape(2, -1).T.round(2).tolist()
-    if not what:
-        return image, (w, h), np.stack([gx, gy]).reshape(2, -1).T.round(2).tolist()
     back = camera.back()
     page = cv2.GaussianBlur(image, (0, 0), 0.4)
     out = cv2.remap(page, back[0], back[1], cv2.INTER_CUBIC, borderMode=cv2.BORDER_CONSTANT, borderValue=255).astype(np.float32)
     out = 30 + out * (205 / 255)
-    if what.get("desk"):
+    if under:
         on = ((back[0] > -0.5) & (back[0] < w - 0.5) & (back[1] > -0.5) & (back[1] < h - 0.5)).astype(np.float32)
         on = cv2.GaussianBlur(on, (0, 0), 0.7)
-        under = desk(rng, what["desk"], *camera.size) * (1 - 0.35 * cv2.GaussianBlur(on, (0, 0), 6))
-        out = on * out + (1 - on) * under
-    if what.get("tilt") or what.get("crumple"):
-        out = out * (1 + 0.07 * capture.field(rng, *out.shape, 1.5))
+        out = on * out + (1 - on) * under(*camera.size) * (1 - 0.35 * cv2.GaussianBlur(on, (0, 0), 6))
+    if light:
+        out = out * light(out.shape)
     out += rng.standard_normal(out.shape) * 1.5
-    return np.clip(out, 0, 255).astype(np.uint8), (w, h), points
+    return np.clip(out, 0, 255).astype(np.uint8)
+
+
+def shot(rng, image, what):
+    h, w = image.shape
+    camera = Camera(rng, w, h, **what)
+    if what:
+        under = what.get("desk") and (lambda *size: desk(rng, what["desk"], *size))
+        light = (what.get("tilt") or what.get("crumple")) and (lambda shape: 1 + 0.07 * capture.field(rng, *shape, 1.5))
+        image = taken(rng, image, camera, under, light)
+    return image, (w, h), points(camera, w, h)
+
+
+def snapshots(a):
+    """Writes pages of all kinds as seen at random."""
+    paths = sorted((data_root() / "pages" / "val").glob("*.json"))
+    for n in range(a.random):
+        rng = np.random.default_rng([a.seed, n])
+        path = paths[rng.integers(len(paths))]
+        image = cv2.imread(str(path.with_suffix(".png")), cv2.IMREAD_GRAYSCALE)
+        scale = LONG / max(image.shape)
+        image = cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+        h, w = image.shape
+        camera = Snapshot(rng, w, h)
+        name = f"random-{n:03d}"
+        picture = taken(rng, image, camera, lambda *size: flatten.desk(rng, *size[::-1]), lambda _: camera.light(rng))
+        cv2.imwrite(str(a.out / f"{name}.jpg"), picture, [cv2.IMWRITE_JPEG_QUALITY, 80])
+        yield {"name": name, "class": "random", "page": (w, h), "map": points(camera, w, h)}
+
+
+def designed(a):
+    """Writes the cases that are listed above."""
+    count = 0
+    for k, (kind, ways) in enumerate(CASES.items()):
+        for n, what in enumerate(ways, 1):
+            read = kind in READ
+            source, em = (READ_PAGES[n - 1], READ_EM) if read else (PAGES[count % len(PAGES)], EM)
+            image, size, map_ = shot(np.random.default_rng([a.seed, k, n]), page(source, em), what)
+            name = f"{kind}-{n}"
+            cv2.imwrite(str(a.out / f"{name}.jpg"), image, [cv2.IMWRITE_JPEG_QUALITY, 55])
+            yield {"name": name, "class": kind, "page": size, "map": map_} | ({"text": text(page(source, 2 * em))} if read else {})
+            count += 1
 
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--out", required=True, type=Path)
+    p.add_argument("--random", default=0, type=int, metavar="N", help="so many pages seen at random instead")
     p.add_argument("--seed", default=5, type=int)
     a = p.parse_args()
     a.out.mkdir(parents=True, exist_ok=True)
-    cases = []
-    for k, (kind, ways) in enumerate(CASES.items()):
-        for n, what in enumerate(ways, 1):
-            read = kind in READ
-            source, em = (READ_PAGES[n - 1], READ_EM) if read else (PAGES[len(cases) % len(PAGES)], EM)
-            image, size, points = shot(np.random.default_rng([a.seed, k, n]), page(source, em), what)
-            name = f"{kind}-{n}"
-            cv2.imwrite(str(a.out / f"{name}.jpg"), image, [cv2.IMWRITE_JPEG_QUALITY, 55])
-            cases.append({"name": name, "class": kind, "page": size, "map": points})
-            if read:
-                cases[-1]["text"] = text(page(source, 2 * em))
+    cases = list(snapshots(a) if a.random else designed(a))
     (a.out / "cases.json").write_text("[\n" + ",\n".join(json.dumps(c, separators=(",", ":"), ensure_ascii=False) for c in cases) + "\n]\n")
 
 
