@@ -13,7 +13,7 @@ Output  float [1, 5]: sums over the window of the votes for 0, 90, 180 and 270 d
 
 Every place of the page votes; the network also says how much each vote counts, so that empty paper and figures do not.
 Votes add up as evidence half dependent does, with the root of their weight: a whole page is surer than a piece. Where one
-window leaves it open, the next busiest is looked at too, and then the page at other scales.
+window leaves it open, the next busiest is looked at too, and then the page at other scales, each for itself.
 """
 
 import argparse
@@ -49,7 +49,7 @@ SCALES = (1, 4 / 3, 3 / 4)  # likewise
 LEAST = 0.004  # share of edges below which a piece shows nothing
 WIDTHS = (16, 32, 48, 96)
 PICTURED = 18  # pixels: the em of the pages that are written for bench/orient
-SURE = 0.985  # turned only above this probability; internal/restore/orient.go has the same
+SURE = 0.995  # turned only above this probability; internal/restore/orient.go has the same
 
 
 class Orienter(nn.Module):
@@ -262,8 +262,8 @@ def seen(rng, path):
 @torch.no_grad()
 def turned(model, grey):
     """By how many quarters clockwise a page lies, and how sure that is, as the engine tells it."""
-    sums = torch.zeros(1, 5)
     for scale in SCALES:
+        sums = torch.zeros(1, 5)
         for window in windows(cv2.resize(grey, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA), SIDE):
             sums += model(torch.from_numpy(padded(window, SIDE).astype(np.float32) / 255)[None, None])
             p = logits(sums).softmax(1)[0]

@@ -11,7 +11,7 @@ import (
 
 const (
 	orientEm    = 14    // pixels: the em of body text that the orientation network wants
-	sure        = 0.985 // below this probability a page is left as it lies
+	sure        = 0.995 // below this probability a page is left as it lies
 	looks       = 6     // windows of the page that are looked at at each scale, until it is sure
 	leastEdges  = 0.004 // share of a window that must be steps from light to dark for another look
 	edgeStep    = 40    // grey levels
@@ -19,7 +19,7 @@ const (
 )
 
 // orientScales are those at which the print is looked at, until it is sure: its size may be misjudged, and what tells may be larger or smaller
-// than most of it.
+// than most of it. Each tells for itself, since what misleads at one misleads at another.
 var orientScales = [...]float64{1, 4.0 / 3, 3.0 / 4}
 
 // Upright tells how often an opaque picture must be turned clockwise by 90° to stand upright, as Clean does: quarters, 0 to 3, and with what
@@ -34,10 +34,9 @@ func Upright(ctx context.Context, runner nn.Runner, src *image.RGBA, workers int
 // stand upright, 0 to 3, and with what probability it then does; 0 also when the network is not sure.
 // em is the print's size in the picture.
 func quartersToUpright(ctx context.Context, runner nn.Runner, m *raster.RGB, em float64, workers int) (quarters int, p float64, err error) {
-	var votes [nn.Votes]float32
 	for _, scale := range orientScales {
 		var turned int
-		turned, p, err = vote(ctx, runner, m, em/scale, &votes, workers)
+		turned, p, err = vote(ctx, runner, m, em/scale, workers)
 		if err != nil || p >= sure {
 			return (4 - turned) % 4, p, err
 		}
@@ -45,9 +44,10 @@ func quartersToUpright(ctx context.Context, runner nn.Runner, m *raster.RGB, em 
 	return 0, p, nil
 }
 
-// vote adds the votes of a page's windows to those there are, with print of the given size brought to the network's, until it is sure how many
+// vote adds up the votes of a page's windows, with print of the given size brought to the network's, until it is sure how many
 // quarters clockwise the page lies turned.
-func vote(ctx context.Context, runner nn.Runner, m *raster.RGB, em float64, votes *[nn.Votes]float32, workers int) (turned int, p float64, err error) {
+func vote(ctx context.Context, runner nn.Runner, m *raster.RGB, em float64, workers int) (turned int, p float64, err error) {
+	var votes [nn.Votes]float32
 	in, out := make([]float32, nn.Window.Pixels()), make([]float32, nn.Votes)
 	side := nn.Window.W
 	w, h := scaled(m.W, orientEm/em), scaled(m.H, orientEm/em)
@@ -65,7 +65,7 @@ func vote(ctx context.Context, runner nn.Runner, m *raster.RGB, em float64, vote
 		for i, v := range out {
 			votes[i] += v
 		}
-		if turned, p = likeliest(*votes); p >= sure {
+		if turned, p = likeliest(votes); p >= sure {
 			break
 		}
 		for y := at.Min.Y; y < at.Max.Y; y++ {
