@@ -263,7 +263,8 @@ func hostileHeaders(t *testing.T, s *service) {
 	}
 	t.Run("two lengths", func(t *testing.T) {
 		headers := []string{"Content-Length: 5", "Content-Length: 6"}
-		if a, err := s.raw(t, "/cleanup", "localhost", headers, strings.NewReader("hello")); err != nil || a.status != 400 {
+		// The body is never read, so the connection may be reset once the answer is there.
+		if a, err := s.raw(t, "/cleanup", "localhost", headers, strings.NewReader("hello")); a.status != 400 {
 			t.Errorf("got %d, %v", a.status, err)
 		}
 	})
