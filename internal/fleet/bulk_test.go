@@ -71,7 +71,7 @@ func TestPagesGoBeforeBulk(t *testing.T) {
 func TestFreeSlotIsKeptForPages(t *testing.T) {
 	s := natsServer(t, nil)
 	slow := brisk
-	slow.look = 2 * time.Second
+	slow.look = 5 * time.Second
 	w := &world{t: t, Config: Config{URL: s.ClientURL(), pace: slow}, log: newLog(t)}
 	w.Client = w.client()
 	begun, goOn := make(chan string, 1), make(chan struct{})
