@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -14,7 +15,7 @@ import (
 	"unink"
 )
 
-// dial connects to a service, for at most ten seconds.
+// dial connects to a service, for at most thirty seconds.
 func (s *service) dial() *net.TCPConn {
 	s.t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
@@ -22,7 +23,7 @@ func (s *service) dial() *net.TCPConn {
 		s.t.Fatal(err)
 	}
 	s.t.Cleanup(func() { _ = conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
 		s.t.Fatal(err)
 	}
 	return conn.(*net.TCPConn)
@@ -32,11 +33,14 @@ func (s *service) dial() *net.TCPConn {
 // page for nothing.
 func TestAnswerThatIsNotTaken(t *testing.T) {
 	bothEntryPoints(t, func(t *testing.T, send func(*service) *http.Request) {
-		large := append(picture(t, 32, 32), make([]byte, 32<<20)...) // more than the kernel keeps for a connection
+		large := append(picture(t, 32, 32), bytes.Repeat([]byte{0xff}, 16<<20)...) // more than the kernels keep for the connection
 		s := start(t, &fakeCleaner{clean: func(context.Context, []byte, unink.Options) (*unink.Result, error) {
 			return &unink.Result{Data: large, Width: 32, Height: 32}, nil
 		}}, func(c *Config) { c.UploadTimeout, c.DrainTimeout = 500*time.Millisecond, 5*time.Second })
 		conn := s.dial()
+		if err := conn.SetReadBuffer(64 << 10); err != nil {
+			t.Fatal(err)
+		}
 		if err := send(s).Write(conn); err != nil {
 			t.Fatal(err)
 		}
