@@ -6,8 +6,8 @@
     python3 -m training.orient export build/orient/last.pt               models/orient.onnx and its manifest
     python3 -m training.orient pictures --out build/orient-pages         held-out pages for bench/orient
 
-Input   float [1, 1, SIDE, SIDE], grey 0..1, body text at an em of about 14 px: the busiest window of the page, amid its own paper's grey
-        where the page is smaller.
+Input   float [1, 1, SIDE, SIDE], grey 0..1, body text at an em of about 14 px: the busiest window of the page in even light, amid its own
+        paper's grey where the page is smaller.
 Output  float [1, 5]: sums over the window of the votes for 0, 90, 180 and 270 degrees that the page was turned clockwise, and of
         what they weigh.
 
@@ -42,6 +42,9 @@ PIECE = 224  # pixels: the side of a piece of print that is kept to train on
 CROP = 192  # pixels: the side of a training sample, cut from a piece
 PART, SHEETS, PER_PAGE = 1300, 3, 6  # pieces in a file; sheets of blocks among them; pieces of a page
 SHRINK = (0.8, 1.5)  # of training.data's samples, whose em is about 12 px once halved: the estimate of the print's size errs
+CELL = 12  # pixels: the paper's light is told for each; internal/restore/orient.go has the same
+PAPER, INK = 240, 40  # grey levels that paper and its strong print are brought to; likewise
+FAINT, MOST = 20, 4  # contrast that is no print; how much it is raised at most; likewise
 EDGE = 40  # grey levels: steps that are print; internal/restore/orient.go has the same
 STEP = 64  # pixels between the windows that are compared; likewise
 LOOKS = 6  # windows of a page that are looked at at each scale, until it is sure; likewise
@@ -81,6 +84,32 @@ class Counted(nn.Module):
 def logits(sums):
     """Of the classes, by the sums of the votes: float [N, 4]."""
     return sums[:, :4] / (sums[:, 4:] + 1).sqrt()
+
+
+def paper(grey):
+    """The light of the paper that a page is printed on: the 0.8 quantile in steps of 4 of the cells around, as raster.PaperGrid has it."""
+    h, w = grey.shape
+    rows, columns = -(-h // CELL), -(-w // CELL)
+    y, x = np.arange(h)[:, None] // CELL, np.arange(w) // CELL
+    counts = np.bincount((((y * columns) + x) * 64 + (grey >> 2)).ravel(), minlength=rows * columns * 64).reshape(rows, columns, 64)
+    counts = cv2.boxFilter(counts.astype(np.float32), -1, (3, 3), normalize=False, borderType=cv2.BORDER_CONSTANT)
+    seen = counts.cumsum(2)
+    want = 0.8 * seen[..., -1:]
+    at = (seen < want).sum(2)[..., None]
+    here = np.take_along_axis(counts, at, 2)
+    light = 4 * (at + 1 - (np.take_along_axis(seen, at, 2) - want) / here)[..., 0]
+    place = lambda n, cells: np.clip((np.arange(n, dtype=np.float32) + 0.5) / CELL - 0.5, 0, cells - 1)
+    return cv2.remap(light.astype(np.float32), *np.meshgrid(place(w, columns), place(h, rows)), cv2.INTER_LINEAR)
+
+
+def evened(grey):
+    """A page in even light with its strongest print dark, whatever the light and the exposure were."""
+    light = paper(grey)
+    contrast = np.maximum(light - grey, 0) / np.maximum(light, 1) * 255
+    print_ = contrast[contrast >= FAINT]
+    strong = np.quantile(print_, 0.9) if len(print_) else PAPER
+    gain = np.clip((PAPER - INK) / strong, 1, MOST)
+    return np.clip(PAPER - gain * contrast, 0, 255).astype(np.uint8)
 
 
 def edges(grey):
@@ -164,7 +193,7 @@ def make_part(folder, seed):
             pieces.append(piece)
     part = folder / f"{seed:05d}.part"
     with part.open("wb") as f:
-        np.save(f, np.stack(pieces))
+        np.save(f, np.stack([evened(p) for p in pieces]))
     part.rename(part.with_suffix(".npy"))
 
 
@@ -192,8 +221,8 @@ class Pieces:
         part = self.all[rng.integers(len(self.all))]
         y, x = rng.integers(PIECE - CROP + 1, size=2)
         piece = part[rng.integers(len(part))][y:y + CROP, x:x + CROP].astype(np.float32) / 255
-        if rng.random() < 0.3:
-            piece = np.clip((piece - 0.5) * rng.uniform(0.6, 1.3) + 0.5 + rng.normal(0, 0.08), 0, 1)
+        if rng.random() < 0.5:  # the strongest print of the page may be elsewhere, or weaker
+            piece = np.clip((piece - PAPER / 255) * rng.uniform(0.4, 1.3) + PAPER / 255, 0, 1)
         if rng.random() < 0.2:
             piece = piece + rng.standard_normal(piece.shape, np.float32) * abs(rng.normal(0, 0.03))
         return np.ascontiguousarray(np.rot90(piece, -turn))
@@ -255,7 +284,7 @@ def seen(rng, path):
 
     page = Page(path)
     scale = EM * math.exp(rng.normal(0, 0.12)) / page.em
-    grey = photographed(rng, cv2.resize(np.ascontiguousarray(page.image), None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA))
+    grey = evened(photographed(rng, cv2.resize(np.ascontiguousarray(page.image), None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)))
     return grey if shown(next(windows(grey, SIDE))) else None
 
 

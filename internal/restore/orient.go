@@ -15,6 +15,11 @@ const (
 	looks       = 6     // windows of the page that are looked at at each scale, until it is sure
 	leastEdges  = 0.004 // share of a window that must be steps from light to dark for another look
 	edgeStep    = 40    // grey levels
+	orientCell  = 12    // pixels: the paper's light is told for each
+	orientPaper = 240   // grey level that paper is brought to
+	orientInk   = 40    // and its strongest print
+	noPrint     = 20    // contrast below which nothing is print
+	mostGain    = 4     // how much contrast is raised at most
 	windowsStep = 64    // pixels between the windows that are compared
 )
 
@@ -32,47 +37,89 @@ func Upright(ctx context.Context, runner nn.Runner, src *image.RGBA, workers int
 
 // quartersToUpright is how often the page of the working picture must be turned clockwise by 90° to
 // stand upright, 0 to 3, and with what probability it then does; 0 also when the network is not sure.
-// em is the print's size in the picture.
+// em is the print's size in the picture. What is misread one way up is seldom misread as surely another:
+// a page is turned only if the network then sees it upright.
 func quartersToUpright(ctx context.Context, runner nn.Runner, m *raster.RGB, em float64, workers int) (quarters int, p float64, err error) {
 	for _, scale := range orientScales {
-		var turned int
-		turned, p, err = vote(ctx, runner, m, em/scale, workers)
-		if err != nil || p >= sure {
+		page := printOf(m, orientEm*scale/em, workers)
+		var turned, still int
+		turned, p, err = page.vote(ctx, runner)
+		if err == nil && p >= sure && turned != 0 {
+			still, p, err = page.turnedBack(turned).vote(ctx, runner)
+		}
+		if err != nil || p >= sure && still == 0 {
 			return (4 - turned) % 4, p, err
 		}
 	}
 	return 0, p, nil
 }
 
-// vote adds up the votes of a page's windows, with print of the given size brought to the network's, until it is sure how many
-// quarters clockwise the page lies turned.
-func vote(ctx context.Context, runner nn.Runner, m *raster.RGB, em float64, workers int) (turned int, p float64, err error) {
+// printed is a grey page in even light.
+type printed struct {
+	grey []uint8
+	w, h int
+}
+
+// printOf is a page at the given scale, its paper even and its strongest print dark, whatever the light and the exposure were.
+func printOf(m *raster.RGB, scale float64, workers int) printed {
+	w, h := scaled(m.W, scale), scaled(m.H, scale)
+	contrast := inkContrast(raster.ResizeGrey(m.Grey(), m.W, m.H, w, h, workers), w, h, orientCell, workers)
+	var count [256]int
+	for _, c := range contrast {
+		count[c]++
+	}
+	clear(count[:noPrint])
+	gain := min(max((orientPaper-orientInk)/float64(max(quantileOf(count, 0.9), 1)), 1), mostGain)
+	var level [256]uint8
+	for c := range level {
+		level[c] = uint8(max(orientPaper-gain*float64(c), 0))
+	}
+	for i, c := range contrast {
+		contrast[i] = level[c]
+	}
+	return printed{contrast, w, h}
+}
+
+// turnedBack is the page turned anticlockwise by 90° so many times.
+func (p printed) turnedBack(quarters int) printed {
+	for range quarters {
+		t := printed{make([]uint8, 0, len(p.grey)), p.h, p.w}
+		for x := p.w - 1; x >= 0; x-- {
+			for y := range p.h {
+				t.grey = append(t.grey, p.grey[y*p.w+x])
+			}
+		}
+		p = t
+	}
+	return p
+}
+
+// vote adds up the votes of a page's windows until it is sure how many quarters clockwise the page lies turned.
+func (p printed) vote(ctx context.Context, runner nn.Runner) (turned int, probability float64, err error) {
 	var votes [nn.Votes]float32
 	in, out := make([]float32, nn.Window.Pixels()), make([]float32, nn.Votes)
 	side := nn.Window.W
-	w, h := scaled(m.W, orientEm/em), scaled(m.H, orientEm/em)
-	grey := raster.ResizeGrey(m.Grey(), m.W, m.H, w, h, workers)
-	edges := edgesOf(grey, w, h)
+	edges := edgesOf(p.grey, p.w, p.h)
 	for look := range looks {
-		at, n := busiest(edges, w, h, side)
+		at, n := busiest(edges, p.w, p.h, side)
 		if look > 0 && float64(n) < leastEdges*float64(side*side) {
 			break
 		}
-		window(in, grey, w, at, side)
+		window(in, p.grey, p.w, at, side)
 		if err := runner.Run(ctx, nn.Window, in, out); err != nil {
 			return 0, 0, err
 		}
 		for i, v := range out {
 			votes[i] += v
 		}
-		if turned, p = likeliest(votes); p >= sure {
+		if turned, probability = likeliest(votes); probability >= sure {
 			break
 		}
 		for y := at.Min.Y; y < at.Max.Y; y++ {
-			clear(edges[y*w+at.Min.X : y*w+at.Max.X])
+			clear(edges[y*p.w+at.Min.X : y*p.w+at.Max.X])
 		}
 	}
-	return turned, p, nil
+	return turned, probability, nil
 }
 
 // window fills the network's picture with a part of the page.
@@ -152,8 +199,17 @@ func medianOf(v []uint8) uint8 {
 	for _, x := range v {
 		count[x]++
 	}
-	at, seen := 0, 0
-	for seen += count[0]; 2*seen < len(v); seen += count[at] {
+	return quantileOf(count, 0.5)
+}
+
+// quantileOf is the level that the given share of what was counted does not exceed.
+func quantileOf(count [256]int, share float64) uint8 {
+	total := 0
+	for _, n := range count {
+		total += n
+	}
+	at, seen := 0, count[0]
+	for ; float64(seen) < share*float64(total); seen += count[at] {
 		at++
 	}
 	return uint8(at)

@@ -8,6 +8,8 @@ import (
 	"image/jpeg"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -39,34 +41,85 @@ func TestBusiestWindowHasThePrint(t *testing.T) {
 	})
 }
 
-// hesitant is an orientation network that is sure of what it sees in the second window only.
-type hesitant struct{ runs int }
+// told is an orientation network that says of one window after another what it was told to, and then nothing.
+type told struct {
+	says [][]float32
+	runs int
+}
 
-func (h *hesitant) Run(_ context.Context, _ nn.Shape, _, out []float32) error {
-	h.runs++
+func (o *told) Run(_ context.Context, _ nn.Shape, _, out []float32) error {
 	copy(out, []float32{1, 0, 1, 0, 0})
-	if h.runs == 2 {
-		copy(out, []float32{0, 0, 9, 0, 0})
+	if o.runs < len(o.says) {
+		copy(out, o.says[o.runs])
 	}
+	o.runs++
 	return nil
 }
 
-func TestWhereOneWindowLeavesItOpenTheNextIsLookedAt(t *testing.T) {
-	h := &hesitant{}
+func TestOrientationIsToldByWindows(t *testing.T) {
+	nothing, upright, onItsHead := []float32{1, 0, 1, 0, 0}, []float32{9, 0, 0, 0, 0}, []float32{0, 0, 9, 0, 0}
+	everyTime := slices.Repeat([][]float32{onItsHead}, 2*len(orientScales))
 	page := raster.Resize(sheet(1300, 1800, 24), 1300, 1800, 2)
-	quarters, p, err := quartersToUpright(context.Background(), h, page, 24, 2)
-	if err != nil || quarters != 2 || p < sure || h.runs != 2 {
-		t.Errorf("%d quarters with %.3f after %d windows, %v; want 2 after 2", quarters, p, h.runs, err)
+	for name, c := range map[string]struct {
+		says                      [][]float32
+		quarters, atLeast, atMost int
+	}{
+		"upright at once":                           {[][]float32{upright}, 0, 1, 1},
+		"one window leaves it open":                 {[][]float32{nothing, onItsHead, upright}, 2, 3, 3},
+		"no window is sure":                         {nil, 0, looks + 1, looks * len(orientScales)},
+		"turned, it is not sure to look upright":    {[][]float32{onItsHead}, 0, looks + 1, 1 + looks*(len(orientScales)+1)},
+		"whichever way it lies, it is on its head":  {everyTime, 0, len(everyTime), len(everyTime)},
+		"at the second scale it is the same turned": {[][]float32{onItsHead, onItsHead, onItsHead, upright}, 2, 4, 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			network := &told{says: c.says}
+			quarters, p, err := quartersToUpright(context.Background(), network, page, 24, 2)
+			if err != nil || quarters != c.quarters || network.runs < c.atLeast || network.runs > c.atMost || quarters != 0 && p < sure {
+				t.Errorf("%d quarters with %.3f after %d windows, %v; want %d after %d to %d", quarters, p, network.runs, err, c.quarters, c.atLeast, c.atMost)
+			}
+		})
 	}
 }
 
-func TestAPageThatNoWindowIsSureOfStaysAsItLies(t *testing.T) {
-	h := &hesitant{runs: 10}
+// The network sees the same print whatever the light and the exposure were.
+func TestPrintIsEven(t *testing.T) {
 	page := raster.Resize(sheet(1300, 1800, 24), 1300, 1800, 2)
-	quarters, p, err := quartersToUpright(context.Background(), h, page, 24, 2)
-	if err != nil || quarters != 0 || p >= sure || h.runs <= 10+looks || h.runs > 10+looks*len(orientScales) {
-		t.Errorf("%d quarters with %.3f after %d windows, %v; want 0 after %d to %d", quarters, p, h.runs-10, err, looks+1, looks*len(orientScales))
+	dim := raster.Resize(sheet(1300, 1800, 24), 1300, 1800, 2)
+	for _, plane := range dim.Pix {
+		for i, v := range plane { // dark, darker still to the right, its print greyer
+			plane[i] = uint8((0.5 - 0.3*float64(i%dim.W)/float64(dim.W)) * (0.5*float64(v) + 127))
+		}
 	}
+	got, want := printOf(dim, orientEm/24.0, 2), printOf(page, orientEm/24.0, 2)
+	off, ink := 0, 0
+	for i, v := range want.grey {
+		if d := int(v) - int(got.grey[i]); max(d, -d) > edgeStep {
+			off++
+		}
+		if v < (orientPaper+orientInk)/2 {
+			ink++
+		}
+	}
+	if ink == 0 || off > ink/20 {
+		t.Errorf("%d pixels differ on a page that has %d of ink", off, ink)
+	}
+}
+
+func TestTurnedBackUndoesATurn(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		src := image.NewRGBA(image.Rect(0, 0, rapid.IntRange(1, 9).Draw(rt, "w"), rapid.IntRange(1, 9).Draw(rt, "h")))
+		for i := range src.Pix {
+			src.Pix[i] = uint8(37 * i)
+		}
+		as := func(m *image.RGBA) printed {
+			rgb := raster.Resize(m, m.Rect.Dx(), m.Rect.Dy(), 1)
+			return printed{rgb.Grey(), rgb.W, rgb.H}
+		}
+		quarters := rapid.IntRange(0, 3).Draw(rt, "quarters")
+		if got, want := as(raster.Turn(src, quarters)).turnedBack(quarters), as(src); !reflect.DeepEqual(got, want) {
+			rt.Errorf("got %v, want %v", got, want)
+		}
+	})
 }
 
 func BenchmarkOrient(b *testing.B) {

@@ -53,6 +53,7 @@ COLLECTIONS = {
     "ja": ("Noto Sans CJK JP", "Noto Serif CJK JP"),
     "ko": ("Noto Sans CJK KR", "Noto Serif CJK KR"),
 }
+SPARE = ("Noto Sans", "Noto Sans CJK SC", "Noto Sans CJK JP")  # the system's, for what a page's own face lacks
 FULL_WIDTH = {"ru", "uk", "el"}  # East Asian faces set these in full-width letters
 NOTO = pathlib.Path("/usr/share/fonts/truetype/noto")
 
@@ -121,6 +122,14 @@ def faces():
         for name, split in zip(names, ("train", "val")):
             result.append(Face(name, "text", code, "local", None, split))
     return result
+
+
+def check():
+    """Fail where the system lacks faces that pages count on: their text would be rows of empty boxes."""
+    wanted = {*SPARE, *(name for names in COLLECTIONS.values() for name in names)}
+    listing = subprocess.run(["fc-list", ":", "family"], capture_output=True, check=True, text=True).stdout
+    if missing := wanted - {name for line in listing.splitlines() for name in line.split(",")}:
+        raise SystemExit(f"no font {', '.join(sorted(missing))}: apt-get install fonts-noto-core fonts-noto-cjk")
 
 
 @functools.cache

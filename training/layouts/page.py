@@ -68,7 +68,8 @@ class Page:
         return self.css_name(face)
 
     def css_name(self, face):
-        spare = ", 'Noto Sans', 'Noto Sans CJK SC'" if self.lang != "ja" else ", 'Noto Sans CJK JP'"
+        latin, chinese, japanese = fonts.SPARE
+        spare = f", '{japanese}'" if self.lang == "ja" else f", '{latin}', '{chinese}'"
         return (f"'{face.name}'" if face.regular == "local" else f"'{face_id(face)}'") + spare
 
     # Words.

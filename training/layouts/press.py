@@ -142,6 +142,7 @@ def print_batch(batch, seed):
 
 def render(count, seed, split=None):
     """Store those of a seed's first count pages, of one split or both, that are not stored yet."""
+    fonts.check()
     stored, batch = 0, []
     for index in range(count):
         page, markup = compose(seed, index)
