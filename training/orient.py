@@ -12,8 +12,9 @@ Output  float [1, 5]: sums over the window of the votes for 0, 90, 180 and 270 d
         what they weigh.
 
 Every place of the page votes; the network also says how much each vote counts, so that empty paper and figures do not.
-Votes add up as evidence half dependent does, with the root of their weight: a whole page is surer than a piece. Where one
-window leaves it open, the next busiest is looked at too, and then the page at other scales, each for itself.
+Votes add up as evidence half dependent does, with the root of their weight: a whole page is surer than a piece. A
+window that does not surely lie upright is seen from its other three sides too, since what is misread one way up is seldom misread
+as surely another. Where one window leaves it open, the next busiest is looked at too, and then the page at other scales, each for itself.
 """
 
 import argparse
@@ -52,7 +53,7 @@ SCALES = (1, 4 / 3, 3 / 4)  # likewise
 LEAST = 0.004  # share of edges below which a piece shows nothing
 WIDTHS = (16, 32, 48, 96)
 PICTURED = 18  # pixels: the em of the pages that are written for bench/orient
-SURE = 0.995  # turned only above this probability; internal/restore/orient.go has the same
+SURE = 0.98  # turned only above this probability; internal/restore/orient.go has the same
 
 
 class Orienter(nn.Module):
@@ -288,17 +289,29 @@ def seen(rng, path):
     return grey if shown(next(windows(grey, SIDE))) else None
 
 
+def surest(sums):
+    """The likeliest class of the votes and its probability."""
+    p, guess = logits(sums).softmax(1)[0].max(0)
+    return int(guess), float(p)
+
+
 @torch.no_grad()
 def turned(model, grey):
-    """By how many quarters clockwise a page lies, and how sure that is, as the engine tells it."""
+    """By how many quarters clockwise a page lies, as the engine tells it: 0 also where that is not sure."""
     for scale in SCALES:
-        sums = torch.zeros(1, 5)
+        votes = torch.zeros(1, 5)
         for window in windows(cv2.resize(grey, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA), SIDE):
-            sums += model(torch.from_numpy(padded(window, SIDE).astype(np.float32) / 255)[None, None])
-            p = logits(sums).softmax(1)[0]
-            if p.max() >= SURE:
-                return int(p.argmax()), float(p.max())
-    return int(p.argmax()), float(p.max())
+            whole = padded(window, SIDE).astype(np.float32) / 255
+            seen = model(torch.from_numpy(np.stack([np.rot90(whole, k) for k in range(4)]))[:, None])
+            guess, p = surest(seen[:1])
+            if guess == 0 and p >= SURE:
+                return 0
+            for k in range(4):
+                votes += torch.cat([seen[k:k + 1, :4].roll(k, 1), seen[k:k + 1, 4:]], 1) / 4
+            guess, p = surest(votes)
+            if p >= SURE:
+                return guess
+    return 0
 
 
 def measure(model, count, seed=1):
@@ -310,8 +323,7 @@ def measure(model, count, seed=1):
         while (page := seen(rng, paths[i % len(paths)])) is None:
             i += 1
         for k in range(4):
-            guess, p = turned(model, np.ascontiguousarray(np.rot90(page, -k)))
-            guess = guess if p >= SURE else 0
+            guess = turned(model, np.ascontiguousarray(np.rot90(page, -k)))
             right += guess == k
             wrong += guess not in (0, k)
             left += guess == 0 and k != 0

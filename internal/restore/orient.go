@@ -11,7 +11,7 @@ import (
 
 const (
 	orientEm    = 14    // pixels: the em of body text that the orientation network wants
-	sure        = 0.995 // below this probability a page is left as it lies
+	sure        = 0.98  // below this probability a page is left as it lies
 	looks       = 6     // windows of the page that are looked at at each scale, until it is sure
 	leastEdges  = 0.004 // share of a window that must be steps from light to dark for another look
 	edgeStep    = 40    // grey levels
@@ -21,6 +21,7 @@ const (
 	noPrint     = 20    // contrast below which nothing is print
 	mostGain    = 4     // how much contrast is raised at most
 	windowsStep = 64    // pixels between the windows that are compared
+	sides       = nn.Votes - 1
 )
 
 // orientScales are those at which the print is looked at, until it is sure: its size may be misjudged, and what tells may be larger or smaller
@@ -37,18 +38,14 @@ func Upright(ctx context.Context, runner nn.Runner, src *image.RGBA, workers int
 
 // quartersToUpright is how often the page of the working picture must be turned clockwise by 90° to
 // stand upright, 0 to 3, and with what probability it then does; 0 also when the network is not sure.
-// em is the print's size in the picture. What is misread one way up is seldom misread as surely another:
-// a page is turned only if the network then sees it upright.
+// em is the print's size in the picture.
 func quartersToUpright(ctx context.Context, runner nn.Runner, m *raster.RGB, em float64, workers int) (quarters int, p float64, err error) {
+	grey := m.Grey()
 	for _, scale := range orientScales {
-		page := printOf(m, orientEm*scale/em, workers)
-		var turned, still int
-		turned, p, err = page.vote(ctx, runner)
-		if err == nil && p >= sure && turned != 0 {
-			still, p, err = page.turnedBack(turned).vote(ctx, runner)
-		}
-		if err != nil || p >= sure && still == 0 {
-			return (4 - turned) % 4, p, err
+		var turned int
+		turned, p, err = printOf(grey, m.W, m.H, orientEm*scale/em, workers).vote(ctx, runner)
+		if err != nil || p >= sure {
+			return (sides - turned) % sides, p, err
 		}
 	}
 	return 0, p, nil
@@ -60,10 +57,10 @@ type printed struct {
 	w, h int
 }
 
-// printOf is a page at the given scale, its paper even and its strongest print dark, whatever the light and the exposure were.
-func printOf(m *raster.RGB, scale float64, workers int) printed {
-	w, h := scaled(m.W, scale), scaled(m.H, scale)
-	contrast := inkContrast(raster.ResizeGrey(m.Grey(), m.W, m.H, w, h, workers), w, h, orientCell, workers)
+// printOf is a grey picture at the given scale, its paper even and its strongest print dark, whatever the light and the exposure were.
+func printOf(grey []uint8, sw, sh int, scale float64, workers int) printed {
+	w, h := scaled(sw, scale), scaled(sh, scale)
+	contrast := inkContrast(raster.ResizeGrey(grey, sw, sh, w, h, workers), w, h, orientCell, workers)
 	var count [256]int
 	for _, c := range contrast {
 		count[c]++
@@ -80,23 +77,10 @@ func printOf(m *raster.RGB, scale float64, workers int) printed {
 	return printed{contrast, w, h}
 }
 
-// turnedBack is the page turned anticlockwise by 90° so many times.
-func (p printed) turnedBack(quarters int) printed {
-	for range quarters {
-		t := printed{make([]uint8, 0, len(p.grey)), p.h, p.w}
-		for x := p.w - 1; x >= 0; x-- {
-			for y := range p.h {
-				t.grey = append(t.grey, p.grey[y*p.w+x])
-			}
-		}
-		p = t
-	}
-	return p
-}
-
-// vote adds up the votes of a page's windows until it is sure how many quarters clockwise the page lies turned.
+// vote looks at a page's windows, the busiest first, until it is sure how many quarters clockwise the page lies turned. A window that does
+// not surely lie upright is seen from its other three sides too: what is misread one way up is seldom misread as surely another.
 func (p printed) vote(ctx context.Context, runner nn.Runner) (turned int, probability float64, err error) {
-	var votes [nn.Votes]float32
+	var votes [nn.Votes]float32 // the mean of the four sides
 	in, out := make([]float32, nn.Window.Pixels()), make([]float32, nn.Votes)
 	side := nn.Window.W
 	edges := edgesOf(p.grey, p.w, p.h)
@@ -106,11 +90,20 @@ func (p printed) vote(ctx context.Context, runner nn.Runner) (turned int, probab
 			break
 		}
 		window(in, p.grey, p.w, at, side)
-		if err := runner.Run(ctx, nn.Window, in, out); err != nil {
-			return 0, 0, err
-		}
-		for i, v := range out {
-			votes[i] += v
+		for back := range sides {
+			if err := runner.Run(ctx, nn.Window, in, out); err != nil {
+				return 0, 0, err
+			}
+			if back == 0 {
+				if turned, probability = likeliest([nn.Votes]float32(out)); turned == 0 && probability >= sure {
+					return 0, probability, nil
+				}
+			}
+			for i, v := range out[:sides] {
+				votes[(i+back)%sides] += v / sides
+			}
+			votes[sides] += out[sides] / sides
+			in = anticlockwise(in, side)
 		}
 		if turned, probability = likeliest(votes); probability >= sure {
 			break
@@ -120,6 +113,17 @@ func (p printed) vote(ctx context.Context, runner nn.Runner) (turned int, probab
 		}
 	}
 	return turned, probability, nil
+}
+
+// anticlockwise is a square picture turned by 90°.
+func anticlockwise(in []float32, side int) []float32 {
+	out := make([]float32, 0, len(in))
+	for x := side - 1; x >= 0; x-- {
+		for y := range side {
+			out = append(out, in[y*side+x])
+		}
+	}
+	return out
 }
 
 // window fills the network's picture with a part of the page.
@@ -218,15 +222,14 @@ func quantileOf(count [256]int, share float64) uint8 {
 // likeliest is the class with the most votes and its probability. Votes add up as evidence half dependent does, with the
 // root of their weight, which is the last of the sums.
 func likeliest(votes [nn.Votes]float32) (best int, p float64) {
-	const classes = nn.Votes - 1
-	for i, v := range votes[:classes] {
+	for i, v := range votes[:sides] {
 		if v > votes[best] {
 			best = i
 		}
 	}
 	sum := 0.0
-	for _, v := range votes[:classes] {
-		sum += math.Exp(float64(v-votes[best]) / math.Sqrt(float64(votes[classes])+1))
+	for _, v := range votes[:sides] {
+		sum += math.Exp(float64(v-votes[best]) / math.Sqrt(float64(votes[sides])+1))
 	}
 	return best, 1 / sum
 }

@@ -8,7 +8,6 @@ import (
 	"image/jpeg"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"testing"
 
@@ -41,7 +40,7 @@ func TestBusiestWindowHasThePrint(t *testing.T) {
 	})
 }
 
-// told is an orientation network that says of one window after another what it was told to, and then nothing.
+// told is an orientation network that says of one look after another what it was told to, and then nothing.
 type told struct {
 	says [][]float32
 	runs int
@@ -57,25 +56,26 @@ func (o *told) Run(_ context.Context, _ nn.Shape, _, out []float32) error {
 }
 
 func TestOrientationIsToldByWindows(t *testing.T) {
+	const all = 4 * looks * len(orientScales)
 	nothing, upright, onItsHead := []float32{1, 0, 1, 0, 0}, []float32{9, 0, 0, 0, 0}, []float32{0, 0, 9, 0, 0}
-	everyTime := slices.Repeat([][]float32{onItsHead}, 2*len(orientScales))
+	onItsLeft, onItsRight := []float32{0, 0, 0, 9, 0}, []float32{0, 9, 0, 0, 0}
 	page := raster.Resize(sheet(1300, 1800, 24), 1300, 1800, 2)
 	for name, c := range map[string]struct {
 		says                      [][]float32
 		quarters, atLeast, atMost int
 	}{
-		"upright at once":                           {[][]float32{upright}, 0, 1, 1},
-		"one window leaves it open":                 {[][]float32{nothing, onItsHead, upright}, 2, 3, 3},
-		"no window is sure":                         {nil, 0, looks + 1, looks * len(orientScales)},
-		"turned, it is not sure to look upright":    {[][]float32{onItsHead}, 0, looks + 1, 1 + looks*(len(orientScales)+1)},
-		"whichever way it lies, it is on its head":  {everyTime, 0, len(everyTime), len(everyTime)},
-		"at the second scale it is the same turned": {[][]float32{onItsHead, onItsHead, onItsHead, upright}, 2, 4, 4},
+		"upright at once":                  {[][]float32{upright}, 0, 1, 1},
+		"the second window is upright":     {[][]float32{nothing, nothing, nothing, nothing, upright}, 0, 5, 5},
+		"on its head from all four sides":  {[][]float32{onItsHead, onItsRight, upright, onItsLeft}, 2, 4, 4},
+		"on its left from all four sides":  {[][]float32{onItsLeft, onItsHead, onItsRight, upright}, 1, 4, 4},
+		"no window is sure":                {nil, 0, 4 * (looks + 1), all},
+		"whatever it lies on, on its head": {slices.Repeat([][]float32{onItsHead}, all), 0, 4 * (looks + 1), all},
 	} {
 		t.Run(name, func(t *testing.T) {
 			network := &told{says: c.says}
 			quarters, p, err := quartersToUpright(context.Background(), network, page, 24, 2)
 			if err != nil || quarters != c.quarters || network.runs < c.atLeast || network.runs > c.atMost || quarters != 0 && p < sure {
-				t.Errorf("%d quarters with %.3f after %d windows, %v; want %d after %d to %d", quarters, p, network.runs, err, c.quarters, c.atLeast, c.atMost)
+				t.Errorf("%d quarters with %.3f after %d looks, %v; want %d after %d to %d", quarters, p, network.runs, err, c.quarters, c.atLeast, c.atMost)
 			}
 		})
 	}
@@ -90,7 +90,7 @@ func TestPrintIsEven(t *testing.T) {
 			plane[i] = uint8((0.5 - 0.3*float64(i%dim.W)/float64(dim.W)) * (0.5*float64(v) + 127))
 		}
 	}
-	got, want := printOf(dim, orientEm/24.0, 2), printOf(page, orientEm/24.0, 2)
+	got, want := printOf(dim.Grey(), dim.W, dim.H, orientEm/24.0, 2), printOf(page.Grey(), page.W, page.H, orientEm/24.0, 2)
 	off, ink := 0, 0
 	for i, v := range want.grey {
 		if d := int(v) - int(got.grey[i]); max(d, -d) > edgeStep {
@@ -105,18 +105,21 @@ func TestPrintIsEven(t *testing.T) {
 	}
 }
 
-func TestTurnedBackUndoesATurn(t *testing.T) {
+func TestAnticlockwiseUndoesATurn(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		src := image.NewRGBA(image.Rect(0, 0, rapid.IntRange(1, 9).Draw(rt, "w"), rapid.IntRange(1, 9).Draw(rt, "h")))
+		side := rapid.IntRange(1, 9).Draw(rt, "side")
+		src := image.NewRGBA(image.Rect(0, 0, side, side))
 		for i := range src.Pix {
 			src.Pix[i] = uint8(37 * i)
 		}
-		as := func(m *image.RGBA) printed {
-			rgb := raster.Resize(m, m.Rect.Dx(), m.Rect.Dy(), 1)
-			return printed{rgb.Grey(), rgb.W, rgb.H}
+		in := func(m *image.RGBA) []float32 {
+			red := make([]float32, side*side)
+			for i := range red {
+				red[i] = float32(m.Pix[4*i])
+			}
+			return red
 		}
-		quarters := rapid.IntRange(0, 3).Draw(rt, "quarters")
-		if got, want := as(raster.Turn(src, quarters)).turnedBack(quarters), as(src); !reflect.DeepEqual(got, want) {
+		if got, want := anticlockwise(in(raster.Turn(src, 1)), side), in(src); !slices.Equal(got, want) {
 			rt.Errorf("got %v, want %v", got, want)
 		}
 	})
@@ -133,20 +136,27 @@ func BenchmarkOrient(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer func() { _ = runner.Close() }()
-	data, err := os.ReadFile(filepath.Join(root, "docs", "before.jpg"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	m, err := jpeg.Decode(bytes.NewReader(data))
-	if err != nil {
-		b.Fatal(err)
-	}
-	src := image.NewRGBA(m.Bounds())
-	draw.Draw(src, src.Rect, m, m.Bounds().Min, draw.Src)
+	src := picture(b, filepath.Join(root, "docs", "before.jpg"))
 	v := (&Engine{Em: 24, Threads: 2}).view(src, printSize(src, 2))
 	for b.Loop() {
 		if _, _, err := quartersToUpright(context.Background(), runner, v.m, v.seen(), 2); err != nil {
 			b.Fatal(err)
 		}
 	}
+}
+
+// picture is a JPEG file, decoded.
+func picture(t testing.TB, path string) *image.RGBA {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := jpeg.Decode(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	src := image.NewRGBA(m.Bounds())
+	draw.Draw(src, src.Rect, m, m.Bounds().Min, draw.Src)
+	return src
 }

@@ -12,13 +12,12 @@ import (
 )
 
 // turned is a [nn.Runner] that takes every page for turned clockwise by so many quarters.
-type turned int
+type turned struct{ quarters, runs int }
 
-func (q turned) Run(_ context.Context, _ nn.Shape, _, out []float32) error {
-	for i := range out {
-		out[i] = 0
-	}
-	out[q] = 20
+func (q *turned) Run(_ context.Context, _ nn.Shape, _, out []float32) error {
+	clear(out)
+	out[(q.quarters+3*q.runs)%4] = 20 // each time it is shown a page turned back by another quarter
+	q.runs++
 	return nil
 }
 
@@ -28,7 +27,7 @@ func TestCornersAreThoseOfThePictureThatCame(t *testing.T) {
 	upright := seen(printedPage(pageWidth, pageHeight), pageWidth, pageHeight, turnedBy(degrees, pageWidth, pageHeight))
 	var first *Page
 	for quarters := range 4 {
-		e := Engine{Segmenter: nn.Fake{}, Orienter: turned(quarters), Flattener: nn.Flat{}, Em: 24, Threads: 2}
+		e := Engine{Segmenter: nn.Fake{}, Orienter: &turned{quarters: quarters}, Flattener: nn.Flat{}, Em: 24, Threads: 2}
 		p, err := e.Clean(context.Background(), raster.Turn(upright, quarters), Options{})
 		if err != nil {
 			t.Fatal(err)

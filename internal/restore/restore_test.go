@@ -8,6 +8,7 @@ import (
 	"image"
 	"image/color"
 	"math"
+	"path/filepath"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -398,6 +399,16 @@ func TestPrintSize(t *testing.T) {
 		m := sheet(int(50*em), int(70*em), em)
 		if got := printSize(m, 2); got < 0.7*em || got > 1.4*em {
 			t.Errorf("print of %g px is taken for %g", em, got)
+		}
+	}
+}
+
+func TestPrintHasOneSizeWhicheverWayItLies(t *testing.T) {
+	page := picture(t, filepath.Join("..", "..", "docs", "before.jpg"))
+	upright := printSize(page, 2)
+	for quarters := 1; quarters < 4; quarters++ {
+		if got := printSize(raster.Turn(page, quarters), 2); got < 0.97*upright || got > 1.03*upright {
+			t.Errorf("print of %.1f px is taken for %.1f once turned %d times", upright, got, quarters)
 		}
 	}
 }

@@ -25,7 +25,7 @@ func printSize(src *image.RGBA, workers int) float64 {
 	const side = 2200 // enough to tell characters on a page
 	reduce := math.Max(1, float64(max(w, h))/side)
 	small := raster.Resize(src, int(float64(w)/reduce+0.5), int(float64(h)/reduce+0.5), workers)
-	em, evidence := emOf(characterHeights(small, prior/reduce, workers))
+	em, evidence := characterSize(small, prior/reduce, workers)
 	if evidence == 0 {
 		return prior
 	}
@@ -35,13 +35,28 @@ func printSize(src *image.RGBA, workers int) float64 {
 	return math.Exp(trust*math.Log(em) + (1-trust)*math.Log(prior))
 }
 
-// characterHeights lists the heights of ink components that may be characters: of a character's
-// shape, as dark as print is, and standing in a line with another of about the same height.
-func characterHeights(m *raster.RGB, prior float64, workers int) []float64 {
+// clearly is how many times as many characters must stand in lines that run down a picture as in those across it.
+const clearly = 2
+
+// characterSize is the em by the characters on a picture, along whichever of its sides their lines run, and by how many.
+func characterSize(m *raster.RGB, prior float64, workers int) (em, evidence float64) {
 	grey := m.Grey()
 	contrast := inkContrast(grey, m.W, m.H, max(8, int(0.7*prior)), workers)
 	labels, components := raster.Components(threshold(contrast, minContrast), m.W)
 	dark := meanValues(contrast, labels, components)
+	em, evidence = emOf(characterHeights(components, dark, prior))
+	for i, c := range components {
+		components[i].X0, components[i].Y0, components[i].X1, components[i].Y1 = c.Y0, c.X0, c.Y1, c.X1
+	}
+	if sideways, more := emOf(characterHeights(components, dark, prior)); more > clearly*evidence {
+		return sideways, more
+	}
+	return em, evidence
+}
+
+// characterHeights lists the heights of ink components that may be characters: of a character's
+// shape, as dark as print is, and standing in a line with another of about the same height.
+func characterHeights(components []raster.Component, dark []float64, prior float64) []float64 {
 	var candidates []raster.Component
 	var darkness []float64
 	for i, c := range components {

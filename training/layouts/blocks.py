@@ -79,7 +79,7 @@ def block(split, rng):
     page.faces = []
     face = page.face(rng.choices(("text", "mono", "typewriter", "display", "script"), (14, 1, 1, 2, 1))[0])
     inside = rng.choices(list(KINDS), list(KINDS.values()))[0](page)
-    vertical = ";writing-mode:vertical-rl" if page.lang in ("ja", "zh-Hant") and rng.random() < 0.12 else ""
+    vertical = ";writing-mode:vertical-rl" if page.lang in ("ja", "zh-Hant") and rng.random() < 0.25 else ""
     shade = rng.choice(("#fff",) * 8 + (page.tint, "#ccc"))
     ink = rng.choice((page.ink,) * 6 + ("#666", "#999"))
     ink, shade = (shade, "#222") if rng.random() < 0.03 else (ink, shade)

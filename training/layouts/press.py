@@ -80,6 +80,7 @@ def compose(seed, index):
 
 def print_pdf(markup, folder):
     """Print HTML to a PDF and return its path."""
+    fonts.check()
     source, target = pathlib.Path(folder, "pages.html"), pathlib.Path(folder, "pages.pdf")
     source.write_text(markup)
     command = [
@@ -142,7 +143,6 @@ def print_batch(batch, seed):
 
 def render(count, seed, split=None):
     """Store those of a seed's first count pages, of one split or both, that are not stored yet."""
-    fonts.check()
     stored, batch = 0, []
     for index in range(count):
         page, markup = compose(seed, index)
