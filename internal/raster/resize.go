@@ -158,11 +158,14 @@ func shrinkRow(dst []uint8, line []uint32, xs []span) {
 }
 
 // Grey is the luminance of a picture (BT.601).
-func (m *RGB) Grey() []uint8 {
+func (m *RGB) Grey(workers int) []uint8 {
 	out := make([]uint8, m.W*m.H)
-	r, g, b := m.Pix[0], m.Pix[1], m.Pix[2]
-	for i := range out {
-		out[i] = uint8((77*uint32(r[i]) + 150*uint32(g[i]) + 29*uint32(b[i]) + 128) >> 8)
-	}
+	Rows(m.H, workers, func(y0, y1 int) {
+		to := out[y0*m.W : y1*m.W]
+		r, g, b := m.Pix[0][y0*m.W:][:len(to)], m.Pix[1][y0*m.W:][:len(to)], m.Pix[2][y0*m.W:][:len(to)]
+		for i := range to {
+			to[i] = uint8((77*uint32(r[i]) + 150*uint32(g[i]) + 29*uint32(b[i]) + 128) >> 8)
+		}
+	})
 	return out
 }

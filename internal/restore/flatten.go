@@ -216,7 +216,7 @@ func look(m *raster.RGB, em float64, workers int) *features {
 	scale := min(1, flattenEm/em, flattenSide/float64(max(m.W, m.H)))
 	f := &features{w: scaled(m.W, scale), h: scaled(m.H, scale), m: [2]int{m.W, m.H}, em: em * scale}
 	f.unit = float64(max(f.w, f.h)) / 2
-	grey := raster.ResizeGrey(m.Grey(), m.W, m.H, f.w, f.h, workers)
+	grey := raster.ResizeGrey(m.Grey(workers), m.W, m.H, f.w, f.h, workers)
 	ink := threshold(inkContrast(grey, f.w, f.h, max(8, int(0.7*f.em)), workers), minContrast)
 	_, f.components = raster.Components(ink, f.w)
 	g := glyphs(f.components, f.em)

@@ -23,7 +23,7 @@ func gridOf(ctx context.Context, runner nn.Runner, m *raster.RGB, workers int) (
 	scale := min(float64(shape.W)/float64(m.W), float64(shape.H)/float64(m.H))
 	// Even, as the shape is, so that the middles agree.
 	w, h := min(2*scaled(m.W, scale/2), shape.W), min(2*scaled(m.H, scale/2), shape.H)
-	grey := raster.ResizeGrey(m.Grey(), m.W, m.H, w, h, workers)
+	grey := raster.ResizeGrey(m.Grey(workers), m.W, m.H, w, h, workers)
 	in := make([]float32, shape.Pixels())
 	amid(in, shape, grey, w, h)
 	g := &gridSheet{w: shape.W / nn.GridStep, h: shape.H / nn.GridStep}

@@ -40,10 +40,10 @@ func Upright(ctx context.Context, runner nn.Runner, src *image.RGBA, workers int
 // stand upright, 0 to 3, and with what probability it then does; 0 also when the network is not sure.
 // em is the print's size in the picture.
 func quartersToUpright(ctx context.Context, runner nn.Runner, m *raster.RGB, em float64, workers int) (quarters int, p float64, err error) {
-	grey := m.Grey()
+	grey := m.Grey(workers)
 	for _, scale := range orientScales {
 		var turned int
-		turned, p, err = printOf(grey, m.W, m.H, orientEm*scale/em, workers).vote(ctx, runner)
+		turned, p, err = printOf(grey, m.W, m.H, orientEm*scale/em, workers).vote(ctx, runner, workers)
 		if err != nil || p >= sure {
 			return (sides - turned) % sides, p, err
 		}
@@ -71,19 +71,22 @@ func printOf(grey []uint8, sw, sh int, scale float64, workers int) printed {
 	for c := range level {
 		level[c] = uint8(max(orientPaper-gain*float64(c), 0))
 	}
-	for i, c := range contrast {
-		contrast[i] = level[c]
-	}
+	raster.Rows(h, workers, func(y0, y1 int) {
+		band := contrast[y0*w : y1*w]
+		for i, c := range band {
+			band[i] = level[c]
+		}
+	})
 	return printed{contrast, w, h}
 }
 
 // vote looks at a page's windows, the busiest first, until it is sure how many quarters clockwise the page lies turned. A window that does
 // not surely lie upright is seen from its other three sides too: what is misread one way up is seldom misread as surely another.
-func (p printed) vote(ctx context.Context, runner nn.Runner) (turned int, probability float64, err error) {
+func (p printed) vote(ctx context.Context, runner nn.Runner, workers int) (turned int, probability float64, err error) {
 	var votes [nn.Votes]float32 // the mean of the four sides
 	in, out := make([]float32, nn.Window.Pixels()), make([]float32, nn.Votes)
 	side := nn.Window.W
-	edges := edgesOf(p.grey, p.w, p.h)
+	edges := edgesOf(p.grey, p.w, p.h, workers)
 	for look := range looks {
 		at, n := busiest(edges, p.w, p.h, side)
 		if look > 0 && float64(n) < leastEdges*float64(side*side) {
@@ -171,17 +174,19 @@ func busiest(edges []uint8, w, h, side int) (at image.Rectangle, most int32) {
 }
 
 // edgesOf is 1 at steps from light to dark, which print has.
-func edgesOf(grey []uint8, w, h int) []uint8 {
+func edgesOf(grey []uint8, w, h, workers int) []uint8 {
 	edges := make([]uint8, w*h)
-	for y := range h {
-		row, below, out := grey[y*w:][:w], grey[min(y+1, h-1)*w:][:w], edges[y*w:][:w]
-		for x, v := range row {
-			d, e := int(below[x])-int(v), int(row[min(x+1, w-1)])-int(v)
-			if max(d, -d)+max(e, -e) > edgeStep {
-				out[x] = 1
+	raster.Rows(h, workers, func(y0, y1 int) {
+		for y := y0; y < y1; y++ {
+			row, below, out := grey[y*w:][:w], grey[min(y+1, h-1)*w:][:w], edges[y*w:][:w]
+			for x, v := range row {
+				d, e := int(below[x])-int(v), int(row[min(x+1, w-1)])-int(v)
+				if max(d, -d)+max(e, -e) > edgeStep {
+					out[x] = 1
+				}
 			}
 		}
-	}
+	})
 	return edges
 }
 

@@ -30,7 +30,7 @@ func TestBusiestWindowHasThePrint(t *testing.T) {
 				grey[i] = 0
 			}
 		}
-		at, n := busiest(edgesOf(grey, w, h), w, h, side)
+		at, n := busiest(edgesOf(grey, w, h, 2), w, h, side)
 		if !at.In(image.Rect(0, 0, w, h)) || at.Dx() > side || at.Dy() > side {
 			rt.Fatalf("the window is %v of %d × %d", at, w, h)
 		}
@@ -90,7 +90,7 @@ func TestPrintIsEven(t *testing.T) {
 			plane[i] = uint8((0.5 - 0.3*float64(i%dim.W)/float64(dim.W)) * (0.5*float64(v) + 127))
 		}
 	}
-	got, want := printOf(dim.Grey(), dim.W, dim.H, orientEm/24.0, 2), printOf(page.Grey(), page.W, page.H, orientEm/24.0, 2)
+	got, want := printOf(dim.Grey(2), dim.W, dim.H, orientEm/24.0, 2), printOf(page.Grey(2), page.W, page.H, orientEm/24.0, 2)
 	off, ink := 0, 0
 	for i, v := range want.grey {
 		if d := int(v) - int(got.grey[i]); max(d, -d) > edgeStep {

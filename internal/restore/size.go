@@ -40,7 +40,7 @@ const clearly = 2
 
 // characterSize is the em by the characters on a picture, along whichever of its sides their lines run, and by how many.
 func characterSize(m *raster.RGB, prior float64, workers int) (em, evidence float64) {
-	grey := m.Grey()
+	grey := m.Grey(workers)
 	contrast := inkContrast(grey, m.W, m.H, max(8, int(0.7*prior)), workers)
 	labels, components := raster.Components(threshold(contrast, minContrast), m.W)
 	dark := meanValues(contrast, labels, components)
