@@ -22,6 +22,26 @@ def page_with_print(at, shape=(1400, 1000)):
     return grey
 
 
+class Light(unittest.TestCase):
+    def test_a_dim_page_in_uneven_light_is_evened_to_the_same(self):
+        grey = page_with_print([(100, 100), (700, 300)], (900, 700))
+        dim = (grey * 0.5 * np.linspace(1, 0.5, 700)[None]).astype(np.uint8)
+        difference = np.abs(orient.evened(grey).astype(int) - orient.evened(dim))
+        self.assertLess((difference > orient.EDGE).sum(), 0.05 * (grey < 100).sum())
+
+    def test_an_empty_page_stays_empty(self):
+        self.assertGreater(orient.evened(np.full((100, 90), 70, np.uint8)).min(), orient.PAPER - 10)
+
+
+class Sides(unittest.TestCase):
+    def test_a_page_is_turned_only_if_it_looks_turned_from_all_sides(self):
+        grey = page_with_print([(40, 40)], (300, 300))
+        always = lambda x: torch.tensor([[0.0, 0, 90, 0, 9]]).repeat(len(x), 1)
+        in_turn = lambda x: torch.stack([torch.tensor([0.0, 0, 0, 0, 9]).index_fill(0, torch.tensor((2 - k) % 4), 90) for k in range(len(x))])
+        self.assertEqual(orient.turned(always, grey), 0)
+        self.assertEqual(orient.turned(in_turn, grey), 2)
+
+
 class Windows(unittest.TestCase):
     def test_the_busiest_comes_first_and_none_shows_the_same_print(self):
         grey = page_with_print([(40, 40), (1200, 800), (1200, 650)])
