@@ -31,21 +31,24 @@ var orientScales = [...]float64{1, 4.0 / 3, 3.0 / 4}
 // Upright tells how often an opaque picture must be turned clockwise by 90° to stand upright, as Clean does: quarters, 0 to 3, and with what
 // probability it then does. It is 0 also when the network is not sure.
 func Upright(ctx context.Context, runner nn.Runner, src *image.RGBA, workers int) (quarters int, p float64, err error) {
-	em := printSize(src, workers)
+	size := measurePrint(src, workers)
+	em, _ := size.likely()
 	m := working(src, em, priorEm, workers)
-	return quartersToUpright(ctx, runner, m, em*float64(m.W)/float64(src.Rect.Dx()), workers)
+	return quartersToUpright(ctx, runner, m, size.times(float64(m.W)/float64(src.Rect.Dx())), workers)
 }
 
 // quartersToUpright is how often the page of the working picture must be turned clockwise by 90° to
 // stand upright, 0 to 3, and with what probability it then does; 0 also when the network is not sure.
-// em is the print's size in the picture.
-func quartersToUpright(ctx context.Context, runner nn.Runner, m *raster.RGB, em float64, workers int) (quarters int, p float64, err error) {
+// size is the print's in that picture.
+func quartersToUpright(ctx context.Context, runner nn.Runner, m *raster.RGB, size printSize, workers int) (quarters int, p float64, err error) {
 	grey := m.Grey(workers)
 	for _, scale := range orientScales {
-		var turned int
-		turned, p, err = printOf(grey, m.W, m.H, orientEm*scale/em, workers).vote(ctx, runner, workers)
-		if err != nil || p >= sure {
-			return (sides - turned) % sides, p, err
+		for _, em := range size.differing() {
+			var turned int
+			turned, p, err = printOf(grey, m.W, m.H, orientEm*scale/em, workers).vote(ctx, runner, workers)
+			if err != nil || p >= sure {
+				return (sides - turned) % sides, p, err
+			}
 		}
 	}
 	return 0, p, nil

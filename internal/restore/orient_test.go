@@ -6,6 +6,7 @@ import (
 	"image"
 	"image/draw"
 	"image/jpeg"
+	"image/png"
 	"os"
 	"path/filepath"
 	"slices"
@@ -73,11 +74,26 @@ func TestOrientationIsToldByWindows(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			network := &told{says: c.says}
-			quarters, p, err := quartersToUpright(context.Background(), network, page, 24, 2)
+			quarters, p, err := quartersToUpright(context.Background(), network, page, printSize{em: [2]float64{24, 24}}, 2)
 			if err != nil || quarters != c.quarters || network.runs < c.atLeast || network.runs > c.atMost || quarters != 0 && p < sure {
 				t.Errorf("%d quarters with %.3f after %d looks, %v; want %d after %d to %d", quarters, p, network.runs, err, c.quarters, c.atLeast, c.atMost)
 			}
 		})
+	}
+}
+
+// Where the print's size depends on which way its lines run, it is looked at at both.
+func TestOrientationIsLookedForAtEitherSize(t *testing.T) {
+	page := raster.Resize(sheet(1300, 1800, 24), 1300, 1800, 2)
+	looked := func(across, down float64) int {
+		network := &told{}
+		if _, _, err := quartersToUpright(context.Background(), network, page, printSize{em: [2]float64{across, down}}, 2); err != nil {
+			t.Fatal(err)
+		}
+		return network.runs
+	}
+	if one, either := looked(24, 25), looked(24, 40); either != one+looked(40, 40) {
+		t.Errorf("%d looks at print of 24 px, %d if it may be of 40", one, either)
 	}
 }
 
@@ -102,6 +118,34 @@ func TestPrintIsEven(t *testing.T) {
 	}
 	if ink == 0 || off > ink/20 {
 		t.Errorf("%d pixels differ on a page that has %d of ink", off, ink)
+	}
+}
+
+// Training shows the network what the engine does: testdata/even.png is what training/orient.py makes of light.png, as its own test has it.
+func TestPrintIsEvenAsInTraining(t *testing.T) {
+	read := func(name string) *image.Gray {
+		f, err := os.Open(filepath.Join("testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = f.Close() }()
+		m, err := png.Decode(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.(*image.Gray)
+	}
+	light, want := read("light.png"), read("even.png")
+	got := printOf(light.Pix, light.Rect.Dx(), light.Rect.Dy(), 1, 2)
+	sum := 0
+	for i, v := range want.Pix {
+		d := int(v) - int(got.grey[i])
+		if sum += max(d, -d); max(d, -d) > 5 {
+			t.Fatalf("pixel %d,%d is %d, in training %d", i%got.w, i/got.w, got.grey[i], v)
+		}
+	}
+	if mean := float64(sum) / float64(len(want.Pix)); mean > 1 {
+		t.Errorf("pixels differ from training's by %.1f grey levels in the mean", mean)
 	}
 }
 
@@ -137,9 +181,11 @@ func BenchmarkOrient(b *testing.B) {
 	}
 	defer func() { _ = runner.Close() }()
 	src := picture(b, filepath.Join(root, "docs", "before.jpg"))
-	v := (&Engine{Em: 24, Threads: 2}).view(src, printSize(src, 2))
+	size := measurePrint(src, 2)
+	em, _ := size.likely()
+	v := (&Engine{Em: 24, Threads: 2}).view(src, em)
 	for b.Loop() {
-		if _, _, err := quartersToUpright(context.Background(), runner, v.m, v.seen(), 2); err != nil {
+		if _, _, err := quartersToUpright(context.Background(), runner, v.m, size.times(v.scale()), 2); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -159,20 +159,26 @@ func (e *Engine) view(src *image.RGBA, em float64) view {
 	return view{src, working(src, em, e.Em, e.Threads), em}
 }
 
-// seen is the print's size in the picture that the networks see.
-func (v view) seen() float64 { return v.em * float64(v.m.W) / float64(v.src.Rect.Dx()) }
+// scale is that of the picture that the networks see.
+func (v view) scale() float64 { return float64(v.m.W) / float64(v.src.Rect.Dx()) }
+
+// seen is the print's size in it.
+func (v view) seen() float64 { return v.em * v.scale() }
 
 // straighten turns the page upright and flattens it, as far as that is wanted.
 func (e *Engine) straighten(ctx context.Context, src *image.RGBA, o Options, p *Page) (view, error) {
 	start := time.Now()
-	v := e.view(src, printSize(src, e.Threads))
+	size := measurePrint(src, e.Threads)
+	em, _ := size.likely()
+	v := e.view(src, em)
 	if o.Finish == Scan && !o.KeepOrientation {
-		quarters, sure, err := quartersToUpright(ctx, e.Orienter, v.m, v.seen(), e.Threads)
+		quarters, sure, err := quartersToUpright(ctx, e.Orienter, v.m, size.times(v.scale()), e.Threads)
 		if err != nil {
 			return v, err
 		}
 		if quarters != 0 {
-			v = e.view(raster.Turn(src, quarters), v.em)
+			em, _ = size.turned(quarters).likely()
+			v = e.view(raster.Turn(src, quarters), em)
 		}
 		p.Turned, p.Confidence.Orient = 90*quarters, sure
 	}

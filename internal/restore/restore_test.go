@@ -397,7 +397,7 @@ func TestSegmentStitchesInPlace(t *testing.T) {
 func TestPrintSize(t *testing.T) {
 	for _, em := range []float64{14, 24, 40, 60} {
 		m := sheet(int(50*em), int(70*em), em)
-		if got := printSize(m, 2); got < 0.7*em || got > 1.4*em {
+		if got, _ := measurePrint(m, 2).likely(); got < 0.7*em || got > 1.4*em {
 			t.Errorf("print of %g px is taken for %g", em, got)
 		}
 	}
@@ -405,10 +405,24 @@ func TestPrintSize(t *testing.T) {
 
 func TestPrintHasOneSizeWhicheverWayItLies(t *testing.T) {
 	page := picture(t, filepath.Join("..", "..", "docs", "before.jpg"))
-	upright := printSize(page, 2)
+	upright, _ := measurePrint(page, 2).likely()
 	for quarters := 1; quarters < 4; quarters++ {
-		if got := printSize(raster.Turn(page, quarters), 2); got < 0.97*upright || got > 1.03*upright {
+		if got, _ := measurePrint(raster.Turn(page, quarters), 2).likely(); got < 0.97*upright || got > 1.03*upright {
 			t.Errorf("print of %.1f px is taken for %.1f once turned %d times", upright, got, quarters)
+		}
+	}
+}
+
+// What is measured of a page that lies turned is what is measured of it upright.
+func TestPrintSizeTurnsWithThePage(t *testing.T) {
+	page := picture(t, filepath.Join("..", "..", "docs", "before.jpg"))
+	upright := measurePrint(page, 2)
+	for quarters := 1; quarters < 4; quarters++ {
+		back := measurePrint(raster.Turn(page, quarters), 2).turned(quarters)
+		for way, em := range upright.em {
+			if got := back.em[way]; got < 0.97*em || got > 1.03*em {
+				t.Errorf("print of %.1f px, its lines running way %d, is taken for %.1f once turned %d times", em, way, got, quarters)
+			}
 		}
 	}
 }

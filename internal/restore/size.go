@@ -16,42 +16,77 @@ const (
 	priorSide = 1754.0
 )
 
-// printSize estimates the em of a page's body text in its pixels, from the heights of the
+// printSize is the em of a page's body text in a picture's pixels if its lines run across and if they run down, and how many characters say so.
+type printSize struct {
+	em, characters [2]float64
+}
+
+const (
+	clearly = 2    // how many times as many characters must stand in lines that run down a picture as in those across it
+	notable = 1.15 // ratio of sizes from which it matters which of them it is
+)
+
+// likely is the size while it is not known which way the lines run, and the other one.
+func (s printSize) likely() (em, other float64) {
+	if s.characters[1] > clearly*s.characters[0] {
+		return s.em[1], s.em[0]
+	}
+	return s.em[0], s.em[1]
+}
+
+// differing lists the sizes that the print may have, the likelier first.
+func (s printSize) differing() []float64 {
+	em, other := s.likely()
+	if max(em, other) < notable*min(em, other) {
+		return []float64{em}
+	}
+	return []float64{em, other}
+}
+
+// turned is the size in the picture turned by so many quarters.
+func (s printSize) turned(quarters int) printSize {
+	if quarters%2 == 1 {
+		s.em[0], s.em[1] = s.em[1], s.em[0]
+		s.characters[0], s.characters[1] = s.characters[1], s.characters[0]
+	}
+	return s
+}
+
+// times is the size in the picture at another scale.
+func (s printSize) times(scale float64) printSize {
+	s.em[0] *= scale
+	s.em[1] *= scale
+	return s
+}
+
+// measurePrint estimates the size of a page's print from the heights of the
 // connected components that look like characters. Print repeats one size, so it is the mode of
 // the heights; writing, being larger and joined up, is spread wide.
-func printSize(src *image.RGBA, workers int) float64 {
+func measurePrint(src *image.RGBA, workers int) printSize {
 	w, h := src.Rect.Dx(), src.Rect.Dy()
 	prior := priorEm / priorSide * float64(max(w, h))
 	const side = 2200 // enough to tell characters on a page
 	reduce := math.Max(1, float64(max(w, h))/side)
 	small := raster.Resize(src, int(float64(w)/reduce+0.5), int(float64(h)/reduce+0.5), workers)
-	em, evidence := characterSize(small, prior/reduce, workers)
-	if evidence == 0 {
-		return prior
-	}
-	em = min(max(em*reduce, prior/3), prior*3)
-	const unsure = 25 // as many characters as the prior is worth
-	trust := evidence / (evidence + unsure)
-	return math.Exp(trust*math.Log(em) + (1-trust)*math.Log(prior))
-}
-
-// clearly is how many times as many characters must stand in lines that run down a picture as in those across it.
-const clearly = 2
-
-// characterSize is the em by the characters on a picture, along whichever of its sides their lines run, and by how many.
-func characterSize(m *raster.RGB, prior float64, workers int) (em, evidence float64) {
-	grey := m.Grey(workers)
-	contrast := inkContrast(grey, m.W, m.H, max(8, int(0.7*prior)), workers)
-	labels, components := raster.Components(threshold(contrast, minContrast), m.W)
+	grey := small.Grey(workers)
+	contrast := inkContrast(grey, small.W, small.H, max(8, int(0.7*prior/reduce)), workers)
+	labels, components := raster.Components(threshold(contrast, minContrast), small.W)
 	dark := meanValues(contrast, labels, components)
-	em, evidence = emOf(characterHeights(components, dark, prior))
-	for i, c := range components {
-		components[i].X0, components[i].Y0, components[i].X1, components[i].Y1 = c.Y0, c.X0, c.Y1, c.X1
+	var size printSize
+	for way := range size.em {
+		em, characters := emOf(characterHeights(components, dark, prior/reduce))
+		if characters > 0 {
+			em = min(max(em*reduce, prior/3), prior*3)
+		}
+		const unsure = 25 // as many characters as the prior is worth
+		trust := characters / (characters + unsure)
+		size.em[way] = math.Pow(em, trust) * math.Pow(prior, 1-trust)
+		size.characters[way] = characters
+		for i, c := range components {
+			components[i].X0, components[i].Y0, components[i].X1, components[i].Y1 = c.Y0, c.X0, c.Y1, c.X1
+		}
 	}
-	if sideways, more := emOf(characterHeights(components, dark, prior)); more > clearly*evidence {
-		return sideways, more
-	}
-	return em, evidence
+	return size
 }
 
 // characterHeights lists the heights of ink components that may be characters: of a character's

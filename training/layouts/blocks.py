@@ -1,7 +1,8 @@
 """Small blocks of print in every language and face: what the orientation network learns to read.
 
-A sheet is a grid of blocks, each laid out by itself: paragraphs, headings, lists, sums, tables, labels beside lines to
-write on, single words. Unlike a page, a block has nothing but its print to tell which way up it lies.
+A sheet is a grid of blocks, each laid out by itself: paragraphs, headings, lists, sums, tables, dates, labels beside lines to
+write on, single words, words amid drawing. Unlike a page, a block has nothing but its print to tell which way up it lies: it is aligned
+to either side, whichever way its script runs.
 """
 
 import pathlib
@@ -22,8 +23,7 @@ POINT = 10  # the em of the sheet in points
 
 
 def running(page):
-    align = page.rng.choice(("start", "start", "justify", "center", "end"))
-    return f'<div style="text-align:{align}">{page.paragraph(page.rng.randint(1, 7))}</div>'
+    return f"<div>{page.paragraph(page.rng.randint(1, 7))}</div>"
 
 
 def headed(page):
@@ -34,6 +34,32 @@ def headed(page):
 def few(page):
     count = page.rng.randint(1, 3)
     return "".join(f'<div style="margin:{page.rng.uniform(0, 3):.1f}em {page.rng.uniform(0, 6):.1f}em">{page.term()}</div>' for _ in range(count))
+
+
+def drawn(page):
+    """A few words amid lines, circles or waves, as on a cheque, a maze or a page of clocks."""
+    rng, side = page.rng, EMS * POINT
+    def place():
+        return f"{rng.uniform(0, side):.0f}"
+    shapes = rng.choice((
+        lambda: f'<circle cx="{place()}" cy="{place()}" r="{rng.uniform(4, 30):.0f}"/>',
+        lambda: f'<path d="M{place()} {place()}{rng.choice("HV")}{place()}{rng.choice("HV")}{place()}"/>',
+        lambda: f'<path d="M0 {place()}' + f'q4 {rng.uniform(-8, 8):.0f} 8 0t8 0' * 14 + '"/>'))
+    figure = "".join(shapes() for _ in range(rng.randint(3, 30)))
+    return (f'<svg style="position:absolute;left:0;top:0" width="{side}pt" height="{side}pt" viewBox="0 0 {side} {side}" fill="none" '
+            f'stroke="{rng.choice(("#bbb", "#777", page.ink))}" stroke-width="{rng.uniform(0.3, 1.5):.1f}">{figure}</svg>'
+            f'<div style="position:relative">{few(page)}</div>')
+
+
+def dates(page):
+    """Numbers in a grid, as on a calendar or a board."""
+    rng, columns = page.rng, page.rng.choice((4, 5, 7, 7, 7))
+    first, step = rng.randint(1, 40), rng.choice((1, 1, 1, 2, 7))
+    heads = "".join(f"<td>{page.word()[:rng.choice((1, 2, 3))]}</td>" for _ in range(columns))
+    rows = "".join("<tr>" + "".join(f"<td>{first + step * (row * columns + i)}</td>" for i in range(columns)) + "</tr>"
+                   for row in range(rng.randint(2, 8)))
+    return (f'<div>{page.term()}</div><table class="{rng.choice(("ruled", ""))}" style="--edge:{page.rule_width}pt solid;'
+            f'line-height:{rng.uniform(1, 2.6):.1f}"><tr>{heads}</tr>{rows}</table>')
 
 
 def listed(page):
@@ -63,7 +89,7 @@ def labelled(page):
     return "".join(f'<div style="display:flex;line-height:{page.rng.uniform(1.3, 2.6):.1f}">{page.label(k)}: {page.line("words")}</div>' for k in keys)
 
 
-KINDS = {running: 8, headed: 4, few: 4, listed: 3, sums: 2, table: 3, labelled: 3}
+KINDS = {running: 8, headed: 4, few: 4, drawn: 3, listed: 3, sums: 2, table: 3, dates: 2, labelled: 3}
 
 
 def languages(split):
@@ -86,9 +112,12 @@ def block(split, rng):
     style = (f"font-family:{face};font-size:{rng.uniform(0.75, 1.5) * POINT:.1f}pt;line-height:{rng.choice((1.1, 1.25, 1.4, 1.7))};"
              f"font-weight:{rng.choice(('normal',) * 4 + ('bold',))};font-style:{rng.choice(('normal',) * 6 + ('italic',))};"
              f"color:{ink};background:{shade};width:{EMS}em;height:{EMS}em{vertical}")
-    place = f"margin:{rng.uniform(-3, 4):.1f}em {rng.uniform(-3, 3):.1f}em"
-    cell = f"overflow:hidden;width:{EMS * POINT}pt;height:{EMS * POINT}pt;background:{shade}"
-    return page, (f'<div style="{cell}"><div lang="{page.lang}" dir="{"rtl" if page.right_to_left else "ltr"}" style="{escape(style)}">'
+    if rng.random() < 0.1:
+        style += f";letter-spacing:{rng.uniform(0.05, 0.4):.2f}em"
+    place = f"text-align:{rng.choice(('start', 'start', 'justify', 'center', 'end'))};margin:{rng.uniform(-3, 4):.1f}em {rng.uniform(-3, 3):.1f}em"
+    cell = f"position:relative;overflow:hidden;width:{EMS * POINT}pt;height:{EMS * POINT}pt;background:{shade}"
+    rtl = page.right_to_left != (rng.random() < 0.2)
+    return page, (f'<div style="{cell}"><div lang="{page.lang}" dir="{"rtl" if rtl else "ltr"}" style="{escape(style)}">'
                   f'<div style="{place}">{inside}</div></div></div>')
 
 

@@ -7,6 +7,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import cv2
 import numpy as np
 import onnx
 import torch
@@ -28,6 +29,11 @@ class Light(unittest.TestCase):
         dim = (grey * 0.5 * np.linspace(1, 0.5, 700)[None]).astype(np.uint8)
         difference = np.abs(orient.evened(grey).astype(int) - orient.evened(dim))
         self.assertLess((difference > orient.EDGE).sum(), 0.05 * (grey < 100).sum())
+
+    def test_the_light_is_evened_as_the_engine_has_it(self):
+        data = Path(__file__).parents[2] / "internal" / "restore" / "testdata"
+        light, even = (cv2.imread(str(data / name), cv2.IMREAD_GRAYSCALE) for name in ("light.png", "even.png"))
+        np.testing.assert_allclose(orient.evened(light), even, atol=1)
 
     def test_an_empty_page_stays_empty(self):
         self.assertGreater(orient.evened(np.full((100, 90), 70, np.uint8)).min(), orient.PAPER - 10)
