@@ -2,6 +2,7 @@
 
     python3 -m training.orient pieces --count 40                         files of pieces: blocks, printed pages, samples of training.data
     python3 -m training.orient train --minutes 60 --out build/orient
+    python3 -m training.orient average A.pt B.pt --out C.pt              the mean of trainings that began with the same weights
     python3 -m training.orient measure build/orient/last.pt              held-out pages, as the engine looks at them
     python3 -m training.orient export build/orient/last.pt               models/orient.onnx and its manifest
     python3 -m training.orient pictures --out build/orient-pages         held-out pages for bench/orient
@@ -14,7 +15,8 @@ Output  float [1, 5]: sums over the window of the votes for 0, 90, 180 and 270 d
 Every place of the page votes; the network also says how much each vote counts, so that empty paper and figures do not.
 Votes add up as evidence half dependent does, with the root of their weight: a whole page is surer than a piece. A
 window that does not surely lie upright is seen from its other three sides too, since what is misread one way up is seldom misread
-as surely another. Where one window leaves it open, the next busiest is looked at too, and then the page at other scales, each for itself.
+as surely another. Where one window leaves it open, the next busiest is looked at too, and then the page at other scales, each for itself, and
+in the end all together.
 """
 
 import argparse
@@ -49,11 +51,12 @@ FAINT, MOST = 20, 4  # contrast that is no print; how much it is raised at most;
 EDGE = 40  # grey levels: steps that are print; internal/restore/orient.go has the same
 STEP = 64  # pixels between the windows that are compared; likewise
 LOOKS = 6  # windows of a page that are looked at at each scale, until it is sure; likewise
-SCALES = (1, 4 / 3, 3 / 4)  # likewise
+SCALES = (1, 4 / 3, 3 / 4, 9 / 16)  # likewise
+SMALLER = 0.3  # share of the pieces that are shown smaller, down to the smallest of these
 LEAST = 0.004  # share of edges below which a piece shows nothing
 WIDTHS = (16, 32, 48, 96)
 PICTURED = 18  # pixels: the em of the pages that are written for bench/orient
-SURE = 0.98  # turned only above this probability; internal/restore/orient.go has the same
+SURE = 0.97  # turned only above this probability; internal/restore/orient.go has the same
 
 
 class Orienter(nn.Module):
@@ -198,6 +201,16 @@ def make_part(folder, seed):
     part.rename(part.with_suffix(".npy"))
 
 
+def altered(rng, piece):
+    """A part of a piece, uint8 [CROP, CROP], a little wider or narrower, slanted and tilted: there are more faces than training has."""
+    scale = rng.uniform(SCALES[-1], 1) if rng.random() < SMALLER else math.exp(rng.normal(0, 0.05))
+    wide, slant, tilt = rng.normal(0, (0.1, 0.08, 0.03))
+    turn = np.array([[math.cos(tilt), -math.sin(tilt)], [math.sin(tilt), math.cos(tilt)]])
+    matrix = scale * turn @ np.array([[math.exp(wide), slant], [0, math.exp(-wide)]])
+    shift = CROP / 2 - matrix @ np.full(2, PIECE / 2) + rng.uniform(-1, 1, 2) * (PIECE - CROP) / 2
+    return cv2.warpAffine(piece, np.column_stack([matrix, shift]), (CROP, CROP), borderValue=PAPER)
+
+
 class Pieces:
     """All pieces in a folder; more may be made meanwhile."""
 
@@ -210,7 +223,7 @@ class Pieces:
     def refresh(self):
         for path in sorted(self.folder.glob("*.npy")):
             if path not in self.parts:
-                self.parts[path] = np.load(path)
+                self.parts[path] = np.load(path, mmap_mode="r")
         self.all = list(self.parts.values())
 
     def batch(self, rng, n):
@@ -220,8 +233,7 @@ class Pieces:
 
     def one(self, rng, turn):
         part = self.all[rng.integers(len(self.all))]
-        y, x = rng.integers(PIECE - CROP + 1, size=2)
-        piece = part[rng.integers(len(part))][y:y + CROP, x:x + CROP].astype(np.float32) / 255
+        piece = altered(rng, part[rng.integers(len(part))]).astype(np.float32) / 255
         if rng.random() < 0.5:  # the strongest print of the page may be elsewhere, or weaker
             piece = np.clip((piece - PAPER / 255) * rng.uniform(0.4, 1.3) + PAPER / 255, 0, 1)
         if rng.random() < 0.2:
@@ -270,6 +282,12 @@ def train(a):
     torch.save({"ema": ema, "step": step, "version": time.strftime("%Y-%m-%d")}, out / "last.pt")
 
 
+def average(a):
+    states = [torch.load(path, map_location="cpu") for path in a.checkpoints]
+    mean = {k: sum(s["ema"][k] for s in states) / len(states) for k in states[0]["ema"]}
+    torch.save({"ema": mean, "step": sum(s["step"] for s in states), "version": max(s["version"] for s in states)}, a.out)
+
+
 def load(path):
     state = torch.load(path, map_location="cpu")
     model = Orienter()
@@ -298,6 +316,7 @@ def surest(sums):
 @torch.no_grad()
 def turned(model, grey):
     """By how many quarters clockwise a page lies, as the engine tells it: 0 also where that is not sure."""
+    together = torch.zeros(1, 5)
     for scale in SCALES:
         votes = torch.zeros(1, 5)
         for window in windows(cv2.resize(grey, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA), SIDE):
@@ -311,7 +330,9 @@ def turned(model, grey):
             guess, p = surest(votes)
             if p >= SURE:
                 return guess
-    return 0
+        together += votes
+    guess, p = surest(together)
+    return guess if p >= SURE else 0
 
 
 def measure(model, count, seed=1):
@@ -354,7 +375,7 @@ def pictures(a):
 
 
 def export(a):
-    model, state = load(a.checkpoint)
+    model, state = load(a.checkpoints[0])
     pieces, rng = Pieces(a.pieces), np.random.default_rng(1)
     model.voter = quantise(model.voter, [pieces.batch(rng, 16)[0] for _ in range(24)])
     path = a.models / "orient.onnx"
@@ -367,8 +388,8 @@ def export(a):
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("command", choices=["pieces", "train", "measure", "export", "pictures"])
-    p.add_argument("checkpoint", nargs="?")
+    p.add_argument("command", choices=["pieces", "train", "average", "measure", "export", "pictures"])
+    p.add_argument("checkpoints", nargs="*")
     p.add_argument("--count", default=2000, type=int, help="pages to measure on; files of pieces")
     p.add_argument("--only", default="", metavar="PREFIX", help="pictures of pages whose ID begins so")
     p.add_argument("--pieces", default=data_root() / "orient", type=Path)
@@ -388,10 +409,12 @@ def main():
             list(pool.map(make_part, *zip(*[(a.pieces, seed) for seed in range(a.seed, a.seed + a.count)])))
     elif a.command == "train":
         train(a)
+    elif a.command == "average":
+        average(a)
     elif a.command == "pictures":
         pictures(a)
     elif a.command == "measure":
-        print(json.dumps(measure(load(a.checkpoint)[0], a.count)))
+        print(json.dumps(measure(load(a.checkpoints[0])[0], a.count)))
     else:
         export(a)
 

@@ -11,7 +11,7 @@ import (
 
 const (
 	orientEm    = 14    // pixels: the em of body text that the orientation network wants
-	sure        = 0.98  // below this probability a page is left as it lies
+	sure        = 0.97  // below this probability a page is left as it lies
 	looks       = 6     // windows of the page that are looked at at each scale, until it is sure
 	leastEdges  = 0.004 // share of a window that must be steps from light to dark for another look
 	edgeStep    = 40    // grey levels
@@ -24,9 +24,9 @@ const (
 	sides       = nn.Votes - 1
 )
 
-// orientScales are those at which the print is looked at, until it is sure: its size may be misjudged, and what tells may be larger or smaller
-// than most of it. Each tells for itself, since what misleads at one misleads at another.
-var orientScales = [...]float64{1, 4.0 / 3, 3.0 / 4}
+// orientScales are those at which the print is looked at, until it is sure: its size may be misjudged, what tells may be larger or smaller
+// than most of it, and what is blurred shows smaller. Each tells for itself, and all together where none does.
+var orientScales = [...]float64{1, 4.0 / 3, 3.0 / 4, 9.0 / 16}
 
 // Upright tells how often an opaque picture must be turned clockwise by 90° to stand upright, as Clean does: quarters, 0 to 3, and with what
 // probability it then does. It is 0 also when the network is not sure.
@@ -42,16 +42,35 @@ func Upright(ctx context.Context, runner nn.Runner, src *image.RGBA, workers int
 // size is the print's in that picture.
 func quartersToUpright(ctx context.Context, runner nn.Runner, m *raster.RGB, size printSize, workers int) (quarters int, p float64, err error) {
 	grey := m.Grey(workers)
+	var all votes
 	for _, scale := range orientScales {
 		for _, em := range size.differing() {
-			var turned int
-			turned, p, err = printOf(grey, m.W, m.H, orientEm*scale/em, workers).vote(ctx, runner, workers)
-			if err != nil || p >= sure {
-				return (sides - turned) % sides, p, err
+			v, err := printOf(grey, m.W, m.H, orientEm*scale/em, workers).look(ctx, runner, workers)
+			if err != nil {
+				return 0, 0, err
 			}
+			if turned, p := v.likeliest(); p >= sure {
+				return (sides - turned) % sides, p, nil
+			}
+			all.add(v, 0)
 		}
 	}
-	return 0, p, nil
+	turned, p := all.likeliest()
+	if p < sure {
+		turned = 0
+	}
+	return (sides - turned) % sides, p, nil
+}
+
+// votes are the sums of the network's votes for each class, and of what they weigh.
+type votes [nn.Votes]float32
+
+// add adds the votes of a picture that had been turned anticlockwise by so many quarters.
+func (v *votes) add(of votes, back int) {
+	for i, n := range of[:sides] {
+		v[(i+back)%sides] += n
+	}
+	v[sides] += of[sides]
 }
 
 // printed is a grey page in even light.
@@ -83,11 +102,10 @@ func printOf(grey []uint8, sw, sh int, scale float64, workers int) printed {
 	return printed{contrast, w, h}
 }
 
-// vote looks at a page's windows, the busiest first, until it is sure how many quarters clockwise the page lies turned. A window that does
-// not surely lie upright is seen from its other three sides too: what is misread one way up is seldom misread as surely another.
-func (p printed) vote(ctx context.Context, runner nn.Runner, workers int) (turned int, probability float64, err error) {
-	var votes [nn.Votes]float32 // the mean of the four sides
-	in, out := make([]float32, nn.Window.Pixels()), make([]float32, nn.Votes)
+// look asks the network about a page's windows, the busiest first, until the votes are sure how many quarters clockwise the page lies turned. A
+// window that does not surely lie upright is seen from its other three sides too: what is misread one way up is seldom misread as surely another.
+func (p printed) look(ctx context.Context, runner nn.Runner, workers int) (sum votes, err error) {
+	in := make([]float32, nn.Window.Pixels())
 	side := nn.Window.W
 	edges := edgesOf(p.grey, p.w, p.h, workers)
 	for look := range looks {
@@ -97,28 +115,27 @@ func (p printed) vote(ctx context.Context, runner nn.Runner, workers int) (turne
 		}
 		window(in, p.grey, p.w, at, side)
 		for back := range sides {
-			if err := runner.Run(ctx, nn.Window, in, out); err != nil {
-				return 0, 0, err
+			var out votes
+			if err := runner.Run(ctx, nn.Window, in, out[:]); err != nil {
+				return sum, err
 			}
-			if back == 0 {
-				if turned, probability = likeliest([nn.Votes]float32(out)); turned == 0 && probability >= sure {
-					return 0, probability, nil
-				}
+			if turned, probability := out.likeliest(); back == 0 && turned == 0 && probability >= sure {
+				return out, nil
 			}
-			for i, v := range out[:sides] {
-				votes[(i+back)%sides] += v / sides
+			for i := range out {
+				out[i] /= sides
 			}
-			votes[sides] += out[sides] / sides
+			sum.add(out, back)
 			in = anticlockwise(in, side)
 		}
-		if turned, probability = likeliest(votes); probability >= sure {
+		if _, probability := sum.likeliest(); probability >= sure {
 			break
 		}
 		for y := at.Min.Y; y < at.Max.Y; y++ {
 			clear(edges[y*p.w+at.Min.X : y*p.w+at.Max.X])
 		}
 	}
-	return turned, probability, nil
+	return sum, nil
 }
 
 // anticlockwise is a square picture turned by 90°.
@@ -228,16 +245,16 @@ func quantileOf(count [256]int, share float64) uint8 {
 }
 
 // likeliest is the class with the most votes and its probability. Votes add up as evidence half dependent does, with the
-// root of their weight, which is the last of the sums.
-func likeliest(votes [nn.Votes]float32) (best int, p float64) {
-	for i, v := range votes[:sides] {
-		if v > votes[best] {
+// root of their weight.
+func (v votes) likeliest() (best int, p float64) {
+	for i, n := range v[:sides] {
+		if n > v[best] {
 			best = i
 		}
 	}
 	sum := 0.0
-	for _, v := range votes[:sides] {
-		sum += math.Exp(float64(v-votes[best]) / math.Sqrt(float64(votes[sides])+1))
+	for _, n := range v[:sides] {
+		sum += math.Exp(float64(n-v[best]) / math.Sqrt(float64(v[sides])+1))
 	}
 	return best, 1 / sum
 }

@@ -48,6 +48,19 @@ class Sides(unittest.TestCase):
         self.assertEqual(orient.turned(in_turn, grey), 2)
 
 
+class Pieces(unittest.TestCase):
+    def test_a_piece_stays_upright_however_it_is_altered(self):
+        piece = np.full((orient.PIECE, orient.PIECE), orient.PAPER, np.uint8)
+        piece[:orient.PIECE // 2] = orient.INK
+        rng = np.random.default_rng(1)
+        for _ in range(100):
+            part = orient.altered(rng, piece)
+            self.assertEqual(part.shape, (orient.CROP, orient.CROP))
+            middle = orient.CROP // 2
+            self.assertLess(part[:middle].mean() + 40, part[middle:].mean())
+            self.assertLess(abs(part[:, :middle].mean() - part[:, middle:].mean()), 40)
+
+
 class Windows(unittest.TestCase):
     def test_the_busiest_comes_first_and_none_shows_the_same_print(self):
         grey = page_with_print([(40, 40), (1200, 800), (1200, 650)])
