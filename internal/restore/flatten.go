@@ -25,7 +25,7 @@ type Flattening struct {
 // Flatten finds what makes an opaque picture of an upright page flat, as Clean does, on a picture of
 // the page at which the network would look.
 func Flatten(ctx context.Context, runner nn.Runner, src *image.RGBA, workers int) (Flattening, error) {
-	em, _ := measurePrint(src, workers).likely()
+	em := measurePrint(src, workers).likely()
 	m := working(src, em, priorEm, workers)
 	return flatten(ctx, runner, m, em*float64(m.W)/float64(src.Rect.Dx()), workers)
 }

@@ -24,16 +24,29 @@ const (
 	sides       = nn.Votes - 1
 )
 
-// orientScales are those at which the print is looked at, until it is sure: its size may be misjudged, what tells may be larger or smaller
-// than most of it, and what is blurred shows smaller. Each tells for itself, and all together where none does.
-var orientScales = [...]float64{1, 4.0 / 3, 3.0 / 4, 9.0 / 16}
+// notable is the ratio from which it matters which of two sizes the print has.
+const notable = 1.15
+
+// supposed lists the sizes of print at which the page is looked at, until it is sure: the likely one, the other one where it matters which way the
+// lines run, and three more, since the likely one may be misjudged, what tells may be larger or smaller than most of the print, and what is
+// blurred shows smaller. Each tells for itself, and all together where none does.
+func supposed(size printSize) []float64 {
+	em, other := size.likely(), size.em[1-size.lines()]
+	list := []float64{em}
+	if max(em, other) > notable*min(em, other) {
+		list = append(list, other)
+	}
+	return append(list, em*3/4, em*4/3, em*16/9)
+}
 
 // Upright tells how often an opaque picture must be turned clockwise by 90° to stand upright, as Clean does: quarters, 0 to 3, and with what
-// probability it then does. It is 0 also when the network is not sure.
+// probability it then does. It is 0 also when the network is not sure, or the print too small to be read.
 func Upright(ctx context.Context, runner nn.Runner, src *image.RGBA, workers int) (quarters int, p float64, err error) {
 	size := measurePrint(src, workers)
-	em, _ := size.likely()
-	m := working(src, em, priorEm, workers)
+	if !size.legible() {
+		return 0, 0, nil
+	}
+	m := working(src, size.likely(), priorEm, workers)
 	return quartersToUpright(ctx, runner, m, size.times(float64(m.W)/float64(src.Rect.Dx())), workers)
 }
 
@@ -43,17 +56,15 @@ func Upright(ctx context.Context, runner nn.Runner, src *image.RGBA, workers int
 func quartersToUpright(ctx context.Context, runner nn.Runner, m *raster.RGB, size printSize, workers int) (quarters int, p float64, err error) {
 	grey := m.Grey(workers)
 	var all votes
-	for _, scale := range orientScales {
-		for _, em := range size.differing() {
-			v, err := printOf(grey, m.W, m.H, orientEm*scale/em, workers).look(ctx, runner, workers)
-			if err != nil {
-				return 0, 0, err
-			}
-			if turned, p := v.likeliest(); p >= sure {
-				return (sides - turned) % sides, p, nil
-			}
-			all.add(v, 0)
+	for _, em := range supposed(size) {
+		v, err := printOf(grey, m.W, m.H, orientEm/em, workers).look(ctx, runner, workers)
+		if err != nil {
+			return 0, 0, err
 		}
+		if turned, p := v.likeliest(); p >= sure {
+			return (sides - turned) % sides, p, nil
+		}
+		all.add(v, 0)
 	}
 	turned, p := all.likeliest()
 	if p < sure {

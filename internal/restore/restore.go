@@ -169,16 +169,14 @@ func (v view) seen() float64 { return v.em * v.scale() }
 func (e *Engine) straighten(ctx context.Context, src *image.RGBA, o Options, p *Page) (view, error) {
 	start := time.Now()
 	size := measurePrint(src, e.Threads)
-	em, _ := size.likely()
-	v := e.view(src, em)
-	if o.Finish == Scan && !o.KeepOrientation {
+	v := e.view(src, size.likely())
+	if o.Finish == Scan && !o.KeepOrientation && size.legible() {
 		quarters, sure, err := quartersToUpright(ctx, e.Orienter, v.m, size.times(v.scale()), e.Threads)
 		if err != nil {
 			return v, err
 		}
 		if quarters != 0 {
-			em, _ = size.turned(quarters).likely()
-			v = e.view(raster.Turn(src, quarters), em)
+			v = e.view(raster.Turn(src, quarters), size.turned(quarters).likely())
 		}
 		p.Turned, p.Confidence.Orient = 90*quarters, sure
 	}

@@ -397,7 +397,7 @@ func TestSegmentStitchesInPlace(t *testing.T) {
 func TestPrintSize(t *testing.T) {
 	for _, em := range []float64{14, 24, 40, 60} {
 		m := sheet(int(50*em), int(70*em), em)
-		if got, _ := measurePrint(m, 2).likely(); got < 0.7*em || got > 1.4*em {
+		if got := measurePrint(m, 2).likely(); got < 0.7*em || got > 1.4*em {
 			t.Errorf("print of %g px is taken for %g", em, got)
 		}
 	}
@@ -405,9 +405,9 @@ func TestPrintSize(t *testing.T) {
 
 func TestPrintHasOneSizeWhicheverWayItLies(t *testing.T) {
 	page := picture(t, filepath.Join("..", "..", "docs", "before.jpg"))
-	upright, _ := measurePrint(page, 2).likely()
+	upright := measurePrint(page, 2).likely()
 	for quarters := 1; quarters < 4; quarters++ {
-		if got, _ := measurePrint(raster.Turn(page, quarters), 2).likely(); got < 0.97*upright || got > 1.03*upright {
+		if got := measurePrint(raster.Turn(page, quarters), 2).likely(); got < 0.97*upright || got > 1.03*upright {
 			t.Errorf("print of %.1f px is taken for %.1f once turned %d times", upright, got, quarters)
 		}
 	}

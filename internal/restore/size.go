@@ -21,27 +21,25 @@ type printSize struct {
 	em, characters [2]float64
 }
 
-const (
-	clearly = 2    // how many times as many characters must stand in lines that run down a picture as in those across it
-	notable = 1.15 // ratio of sizes from which it matters which of them it is
-)
+// clearly is how many times as many characters must stand in lines that run down a picture as in those across it.
+const clearly = 2
 
-// likely is the size while it is not known which way the lines run, and the other one.
-func (s printSize) likely() (em, other float64) {
+// lines is which way they likely run, as long as it is not known how the page lies: 0 is across, 1 down.
+func (s printSize) lines() int {
 	if s.characters[1] > clearly*s.characters[0] {
-		return s.em[1], s.em[0]
+		return 1
 	}
-	return s.em[0], s.em[1]
+	return 0
 }
 
-// differing lists the sizes that the print may have, the likelier first.
-func (s printSize) differing() []float64 {
-	em, other := s.likely()
-	if max(em, other) < notable*min(em, other) {
-		return []float64{em}
-	}
-	return []float64{em, other}
-}
+// likely is the size if the lines run as they likely do.
+func (s printSize) likely() float64 { return s.em[s.lines()] }
+
+// leastEm is that of print whose letters still have a shape that tells which way up they stand, pixels.
+const leastEm = 3
+
+// legible tells whether there is any use in looking at the print.
+func (s printSize) legible() bool { return max(s.em[0], s.em[1]) >= leastEm }
 
 // turned is the size in the picture turned by so many quarters.
 func (s printSize) turned(quarters int) printSize {
