@@ -28,7 +28,7 @@ func TestKilled(t *testing.T) {
 		t.Parallel()
 		s := prepare(t, address, "--per-customer", "100", "--queue", "100", "--max-requests", "200", "--deadline", "5s", "--upload-timeout", "500ms")
 		s.start(t)
-		const keyed, plain, blank, credits = 12, 40, 148, 200
+		const keyed, plain, blank, credits = 12, 80, 108, 200
 		b := &barrage{s: s, cleaned: map[string]int{}, answered: make(chan struct{}, 1000)}
 		once, free, none := s.customerWith(t, credits), s.customerWith(t, credits), s.customerWith(t, credits)
 		var jobs []func()
@@ -93,7 +93,7 @@ func TestKilled(t *testing.T) {
 const barrageWidth = 8
 
 // barrageKills is how often the service is killed at most.
-const barrageKills = 4
+const barrageKills = 6
 
 // barrage sends requests to a service that does not live long.
 type barrage struct {
