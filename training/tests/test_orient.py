@@ -31,6 +31,7 @@ class Light(unittest.TestCase):
         self.assertLess((difference > orient.EDGE).sum(), 0.05 * (grey < 100).sum())
 
     def test_the_light_is_evened_as_the_engine_has_it(self):
+        """even.png is what evened() makes of light.png: where evened() is to change, write it anew, and the engine's test tells what follows."""
         data = Path(__file__).parents[2] / "internal" / "restore" / "testdata"
         light, even = (cv2.imread(str(data / name), cv2.IMREAD_GRAYSCALE) for name in ("light.png", "even.png"))
         np.testing.assert_allclose(orient.evened(light), even, atol=1)
