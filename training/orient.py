@@ -353,8 +353,8 @@ def measure(model, count, seed=1):
 
 
 def pictures(a):
-    """Writes held-out pages, captured, with an em of about PICTURED: NAME.jpg each, and cases.json: [{"name", "lang", "letters"}], letters being
-    how many letters and digits are set on it."""
+    """Writes held-out pages, captured, with an em of about PICTURED and print that can be seen: NAME.jpg each, and cases.json:
+    [{"name", "lang", "letters"}], letters being how many letters and digits are set on it."""
     from .scene import Page
 
     out, rng, cases = Path(a.out), np.random.default_rng(a.seed), []
@@ -367,7 +367,9 @@ def pictures(a):
             continue
         scale = PICTURED * math.exp(rng.normal(0, 0.12)) / page.em
         image = cv2.resize(np.ascontiguousarray(page.image), None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
-        cv2.imwrite(str(out / f"{path.stem}.jpg"), photographed(rng, image), [cv2.IMWRITE_JPEG_QUALITY, 60])
+        if not shown(next(windows(evened(picture := photographed(rng, image)), SIDE))):
+            continue  # nothing of the print came through
+        cv2.imwrite(str(out / f"{path.stem}.jpg"), picture, [cv2.IMWRITE_JPEG_QUALITY, 60])
         cases.append({"name": path.stem, "lang": meta["lang"], "letters": meta["letters"]})
         if len(cases) == a.count:
             break

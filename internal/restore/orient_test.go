@@ -134,21 +134,22 @@ func TestPrintIsEven(t *testing.T) {
 	}
 }
 
+func readGrey(t *testing.T, name string) *image.Gray {
+	f, err := os.Open(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	m, err := png.Decode(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.(*image.Gray)
+}
+
 // Training shows the network what the engine does: testdata/even.png is what training/orient.py makes of light.png, as its own test has it.
 func TestPrintIsEvenAsInTraining(t *testing.T) {
-	read := func(name string) *image.Gray {
-		f, err := os.Open(filepath.Join("testdata", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = f.Close() }()
-		m, err := png.Decode(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return m.(*image.Gray)
-	}
-	light, want := read("light.png"), read("even.png")
+	light, want := readGrey(t, "light.png"), readGrey(t, "even.png")
 	got := printOf(light.Pix, light.Rect.Dx(), light.Rect.Dy(), 1, 2)
 	sum := 0
 	for i, v := range want.Pix {
@@ -159,6 +160,16 @@ func TestPrintIsEvenAsInTraining(t *testing.T) {
 	}
 	if mean := float64(sum) / float64(len(want.Pix)); mean > 1 {
 		t.Errorf("pixels differ from training's by %.1f grey levels in the mean", mean)
+	}
+}
+
+// Training's own test has the same window of even.png, and as many edges.
+func TestBusiestWindowIsThatOfTraining(t *testing.T) {
+	even := readGrey(t, "even.png")
+	w, h := even.Rect.Dx(), even.Rect.Dy()
+	at, n := busiest(edgesOf(even.Pix, w, h, 2), w, h, 96)
+	if want := image.Rect(0, 64, 96, 160); at != want || n != 3720 {
+		t.Errorf("the window is %v with %d edges, want %v with 3720", at, n, want)
 	}
 }
 

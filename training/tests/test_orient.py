@@ -16,6 +16,13 @@ from training import orient
 from training.quantise import quantise, to_onnx
 
 
+TESTDATA = Path(__file__).parents[2] / "internal" / "restore" / "testdata"
+
+
+def read_grey(name):
+    return cv2.imread(str(TESTDATA / name), cv2.IMREAD_GRAYSCALE)
+
+
 def page_with_print(at, shape=(1400, 1000)):
     grey = np.full(shape, 240, np.uint8)
     for y, x in at:
@@ -32,9 +39,7 @@ class Light(unittest.TestCase):
 
     def test_the_light_is_evened_as_the_engine_has_it(self):
         """even.png is what evened() makes of light.png: where evened() is to change, write it anew, and the engine's test tells what follows."""
-        data = Path(__file__).parents[2] / "internal" / "restore" / "testdata"
-        light, even = (cv2.imread(str(data / name), cv2.IMREAD_GRAYSCALE) for name in ("light.png", "even.png"))
-        np.testing.assert_allclose(orient.evened(light), even, atol=1)
+        np.testing.assert_allclose(orient.evened(read_grey("light.png")), read_grey("even.png"), atol=1)
 
     def test_an_empty_page_stays_empty(self):
         self.assertGreater(orient.evened(np.full((100, 90), 70, np.uint8)).min(), orient.PAPER - 10)
@@ -70,6 +75,13 @@ class Windows(unittest.TestCase):
         edges = [orient.edges(w).sum() for w in found]
         self.assertGreater(edges[0], 1.5 * edges[1])
         self.assertEqual(sum(edges), orient.edges(grey).sum())
+
+    def test_the_busiest_is_that_of_the_engine(self):
+        """The engine's test has the same window of even.png, and as many edges."""
+        even = read_grey("even.png")
+        window = next(orient.windows(even, 96))
+        np.testing.assert_array_equal(window, even[64:160, :96])
+        self.assertEqual(orient.edges(even)[64:160, :96].sum(), 3720)
 
     def test_a_page_without_print_is_looked_at_once(self):
         self.assertEqual(len(list(orient.windows(page_with_print([]), orient.SIDE))), 1)
