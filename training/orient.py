@@ -53,10 +53,13 @@ STEP = 64  # pixels between the windows that are compared; likewise
 LOOKS = 6  # windows of a page that are looked at at each scale, until it is sure; likewise
 SCALES = (1, 4 / 3, 3 / 4, 9 / 16)  # likewise
 SMALLER = 0.3  # share of the pieces that are shown smaller, down to the smallest of these
+BLURRED, REWEIGHTED = 0.2, 0.2  # shares that are out of focus, and that are bolder or lighter
 LEAST = 0.004  # share of edges below which a piece shows nothing
 WIDTHS = (16, 32, 48, 96)
 PICTURED = 18  # pixels: the em of the pages that are written for bench/orient
-SURE = 0.97  # turned only above this probability; internal/restore/orient.go has the same
+SURE = 0.97  # from this probability on it is believed how a page lies; internal/restore/orient.go has the same
+AT_ONCE = 0.99  # that a window lies upright, if it is seen from one side alone; likewise
+TOGETHER = 0.92  # if all windows at all scales say so together; likewise
 
 
 class Orienter(nn.Module):
@@ -202,13 +205,22 @@ def make_part(folder, seed):
 
 
 def altered(rng, piece):
-    """A part of a piece, uint8 [CROP, CROP], a little wider or narrower, slanted and tilted: there are more faces than training has."""
+    """A part of a piece, uint8 [CROP, CROP], a little wider or narrower, slanted and tilted, bolder or lighter: there are more faces than
+    training has; or out of focus."""
     scale = rng.uniform(SCALES[-1], 1) if rng.random() < SMALLER else math.exp(rng.normal(0, 0.05))
     wide, slant, tilt = rng.normal(0, (0.1, 0.08, 0.03))
     turn = np.array([[math.cos(tilt), -math.sin(tilt)], [math.sin(tilt), math.cos(tilt)]])
     matrix = scale * turn @ np.array([[math.exp(wide), slant], [0, math.exp(-wide)]])
     shift = CROP / 2 - matrix @ np.full(2, PIECE / 2) + rng.uniform(-1, 1, 2) * (PIECE - CROP) / 2
-    return cv2.warpAffine(piece, np.column_stack([matrix, shift]), (CROP, CROP), borderValue=PAPER)
+    part = cv2.warpAffine(piece, np.column_stack([matrix, shift]), (CROP, CROP), borderValue=PAPER)
+    kind = rng.random()
+    if kind < BLURRED:
+        return cv2.GaussianBlur(part, (0, 0), rng.uniform(0.5, 2))
+    if kind < BLURRED + REWEIGHTED:
+        changed = (cv2.erode if rng.random() < 0.5 else cv2.dilate)(part, np.ones((2, 2), np.uint8))
+        share = rng.uniform(0.3, 1)
+        return cv2.addWeighted(changed, share, part, 1 - share, 0)
+    return part
 
 
 class Pieces:
@@ -323,7 +335,7 @@ def turned(model, grey):
             whole = padded(window, SIDE).astype(np.float32) / 255
             seen = model(torch.from_numpy(np.stack([np.rot90(whole, k) for k in range(4)]))[:, None])
             guess, p = surest(seen[:1])
-            if guess == 0 and p >= SURE:
+            if guess == 0 and p >= AT_ONCE:
                 return 0
             for k in range(4):
                 votes += torch.cat([seen[k:k + 1, :4].roll(k, 1), seen[k:k + 1, 4:]], 1) / 4
@@ -332,7 +344,7 @@ def turned(model, grey):
                 return guess
         together += votes
     guess, p = surest(together)
-    return guess if p >= SURE else 0
+    return guess if p >= TOGETHER else 0
 
 
 def measure(model, count, seed=1):

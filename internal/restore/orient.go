@@ -11,13 +11,16 @@ import (
 
 const (
 	orientEm    = 14    // pixels: the em of body text that the orientation network wants
-	sure        = 0.97  // below this probability a page is left as it lies
+	sure        = 0.97  // from this probability on it is believed how a page lies
+	atOnce      = 0.99  // that a window lies upright, if it is seen from one side alone
+	together    = 0.92  // if all windows at all scales say so together; below it a page is left as it lies
 	looks       = 6     // windows of the page that are looked at at each scale, until it is sure
 	leastEdges  = 0.004 // share of a window that must be steps from light to dark for another look
 	edgeStep    = 40    // grey levels
 	orientCell  = 12    // pixels: the paper's light is told for each
 	orientPaper = 240   // grey level that paper is brought to
 	orientInk   = 40    // and its strongest print
+	darkest     = 16    // grey levels: a picture whose paper is darker shows noise and no print
 	noPrint     = 20    // contrast below which nothing is print
 	mostGain    = 4     // how much contrast is raised at most
 	windowsStep = 64    // pixels between the windows that are compared
@@ -55,6 +58,9 @@ func Upright(ctx context.Context, runner nn.Runner, src *image.RGBA, workers int
 // size is the print's in that picture.
 func quartersToUpright(ctx context.Context, runner nn.Runner, m *raster.RGB, size printSize, workers int) (quarters int, p float64, err error) {
 	grey := m.Grey(workers)
+	if quantileOf(histogram(grey), 0.8) < darkest {
+		return 0, 0, nil
+	}
 	var all votes
 	for _, em := range supposed(size) {
 		v, err := printOf(grey, m.W, m.H, orientEm/em, workers).look(ctx, runner, workers)
@@ -67,7 +73,7 @@ func quartersToUpright(ctx context.Context, runner nn.Runner, m *raster.RGB, siz
 		all.add(v, 0)
 	}
 	turned, p := all.likeliest()
-	if p < sure {
+	if p < together {
 		turned = 0
 	}
 	return (sides - turned) % sides, p, nil
@@ -94,10 +100,7 @@ type printed struct {
 func printOf(grey []uint8, sw, sh int, scale float64, workers int) printed {
 	w, h := scaled(sw, scale), scaled(sh, scale)
 	contrast := inkContrast(raster.ResizeGrey(grey, sw, sh, w, h, workers), w, h, orientCell, workers)
-	var count [256]int
-	for _, c := range contrast {
-		count[c]++
-	}
+	count := histogram(contrast)
 	clear(count[:noPrint])
 	gain := min(max((orientPaper-orientInk)/float64(max(quantileOf(count, 0.9), 1)), 1), mostGain)
 	var level [256]uint8
@@ -130,7 +133,7 @@ func (p printed) look(ctx context.Context, runner nn.Runner, workers int) (sum v
 			if err := runner.Run(ctx, nn.Window, in, out[:]); err != nil {
 				return sum, err
 			}
-			if turned, probability := out.likeliest(); back == 0 && turned == 0 && probability >= sure {
+			if turned, probability := out.likeliest(); back == 0 && turned == 0 && probability >= atOnce {
 				return out, nil
 			}
 			for i := range out {
@@ -234,12 +237,14 @@ func sumsOf(edges []uint8, w, h int) []int32 {
 	return sums
 }
 
-func medianOf(v []uint8) uint8 {
-	var count [256]int
+func medianOf(v []uint8) uint8 { return quantileOf(histogram(v), 0.5) }
+
+// histogram counts how often each level is there.
+func histogram(v []uint8) (count [256]int) {
 	for _, x := range v {
 		count[x]++
 	}
-	return quantileOf(count, 0.5)
+	return count
 }
 
 // quantileOf is the level that the given share of what was counted does not exceed.

@@ -61,23 +61,26 @@ func TestOrientationIsToldByWindows(t *testing.T) {
 	nothing, upright, onItsHead := []float32{1, 0, 1, 0, 0}, []float32{9, 0, 0, 0, 0}, []float32{0, 0, 9, 0, 0}
 	onItsLeft, onItsRight := []float32{0, 0, 0, 9, 0}, []float32{0, 9, 0, 0, 0}
 	maybeOnItsHead := [][]float32{{0, 0, 0.7, 0, 0}, {0, 0.7, 0, 0, 0}, {0.7, 0, 0, 0, 0}, {0, 0, 0, 0.7, 0}} // from its four sides
+	likelyUpright := [][]float32{{5, 0, 0, 0, 0}, {0, 0, 0, 5, 0}, {0, 0, 5, 0, 0}, {0, 5, 0, 0, 0}}
 	page := raster.Resize(sheet(1300, 1800, 24), 1300, 1800, 2)
 	for name, c := range map[string]struct {
 		says                      [][]float32
 		quarters, atLeast, atMost int
 	}{
-		"upright at once":                    {[][]float32{upright}, 0, 1, 1},
-		"the second window is upright":       {[][]float32{nothing, nothing, nothing, nothing, upright}, 0, 5, 5},
-		"on its head from all four sides":    {[][]float32{onItsHead, onItsRight, upright, onItsLeft}, 2, 4, 4},
-		"on its left from all four sides":    {[][]float32{onItsLeft, onItsHead, onItsRight, upright}, 1, 4, 4},
-		"no window is sure":                  {nil, 0, 4 * (looks + 1), all},
-		"no scale is sure, all together are": {slices.Repeat(maybeOnItsHead, all/4), 2, 4 * (looks + 1), all},
-		"whatever it lies on, on its head":   {slices.Repeat([][]float32{onItsHead}, all), 0, 4 * (looks + 1), all},
+		"upright at once":                     {[][]float32{upright}, 0, 1, 1},
+		"likely upright, from all four sides": {likelyUpright, 0, 4, 4},
+		"likely upright from one side alone":  {likelyUpright[:1], 0, 4 * (looks + 1), all},
+		"the second window is upright":        {[][]float32{nothing, nothing, nothing, nothing, upright}, 0, 5, 5},
+		"on its head from all four sides":     {[][]float32{onItsHead, onItsRight, upright, onItsLeft}, 2, 4, 4},
+		"on its left from all four sides":     {[][]float32{onItsLeft, onItsHead, onItsRight, upright}, 1, 4, 4},
+		"no window is sure":                   {nil, 0, 4 * (looks + 1), all},
+		"no scale is sure, all together are":  {slices.Repeat(maybeOnItsHead, all/4), 2, 4 * (looks + 1), all},
+		"whatever it lies on, on its head":    {slices.Repeat([][]float32{onItsHead}, all), 0, 4 * (looks + 1), all},
 	} {
 		t.Run(name, func(t *testing.T) {
 			network := &told{says: c.says}
 			quarters, p, err := quartersToUpright(context.Background(), network, page, printSize{em: [2]float64{24, 24}}, 2)
-			if err != nil || quarters != c.quarters || network.runs < c.atLeast || network.runs > c.atMost || quarters != 0 && p < sure {
+			if err != nil || quarters != c.quarters || network.runs < c.atLeast || network.runs > c.atMost || quarters != 0 && p < together {
 				t.Errorf("%d quarters with %.3f after %d looks, %v; want %d after %d to %d", quarters, p, network.runs, err, c.quarters, c.atLeast, c.atMost)
 			}
 		})
@@ -106,6 +109,23 @@ func TestPrintTooSmallToReadIsNotLookedAt(t *testing.T) {
 		quarters, _, err := Upright(context.Background(), network, sheet(side, side, 24*float64(side)/1754), 2)
 		if err != nil || quarters != 0 || network.runs > 0 != looked {
 			t.Errorf("a page of %d px: %d quarters after %d looks, %v", side, quarters, network.runs, err)
+		}
+	}
+}
+
+// A picture that is all but black says nothing either.
+func TestBlackPictureIsNotLookedAt(t *testing.T) {
+	for light, looked := range map[int]bool{12: false, 40: true} {
+		page := sheet(1300, 1800, 24)
+		for i := range page.Pix {
+			if i%4 != 3 {
+				page.Pix[i] = uint8(int(page.Pix[i]) * light / 255)
+			}
+		}
+		network := &told{}
+		quarters, _, err := Upright(context.Background(), network, page, 2)
+		if err != nil || quarters != 0 || network.runs > 0 != looked {
+			t.Errorf("paper of %d grey levels: %d quarters after %d looks, %v", light, quarters, network.runs, err)
 		}
 	}
 }
