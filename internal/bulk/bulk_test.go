@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -461,5 +463,47 @@ func TestPageThatNeverComesBack(t *testing.T) {
 	got, err := b.Run(w.context())
 	if err != nil || got != (Counts{Pages: 1, Failed: 1}) || told.Err == nil || w.fleet.times("x") != 0 {
 		t.Errorf("%+v, %v, %v", got, err, told.Err)
+	}
+}
+
+// A server that goes away amid its work may still store a page that it knows to be done, and never hand it out again: the queue is empty.
+func TestDonePageThatIsStillStored(t *testing.T) {
+	w := newWorld(t, "folder", "folder")
+	q := newQueue(w.batch().js, "test", nil, brisk)
+	if err := errors.Join(q.open(w.context()), q.put(w.context(), page{Key: "x.jpg"})); err != nil {
+		t.Fatal(err)
+	}
+	w.down()
+	stored := filepath.Join(w.store, "jetstream", "$G", "streams", q.name, "msgs")
+	kept := t.TempDir()
+	if err := os.CopyFS(kept, os.DirFS(stored)); err != nil {
+		t.Fatal(err)
+	}
+	w.serve()
+	if err := q.again(w.context()); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := q.next(w.context()); err != nil || m == nil || m.DoubleAck(w.context()) != nil {
+		t.Fatalf("%v, %v", m, err)
+	}
+	w.down()
+	if err := errors.Join(os.RemoveAll(stored), os.CopyFS(stored, os.DirFS(kept))); err != nil {
+		t.Fatal(err)
+	}
+	w.serve()
+	if err := q.again(w.context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := q.stream.CachedInfo().State.Msgs; n != 1 {
+		t.Fatalf("%d pages are stored, want the one that is done", n)
+	}
+	if err := q.empty(w.context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := q.put(w.context(), page{Key: "x.jpg"}); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := q.next(w.context()); err != nil || m == nil {
+		t.Errorf("put in anew, the page is not handed out: %v, %v", m, err)
 	}
 }

@@ -199,16 +199,20 @@ func (q *queue) empty(ctx context.Context) error {
 	}
 }
 
-// len is how many pages are in the queue, those that are on their way included.
+// len is how many pages are in the queue, those that are on their way included. What is done but still stored, as a server that was
+// killed may leave it (it keeps what was acknowledged apart from the pages), would never be handed out again: it is taken out.
 func (q *queue) len(ctx context.Context) (uint64, error) {
 	ctx, stop := context.WithTimeout(ctx, answerWait)
 	defer stop()
-	stream, _ := q.handles()
-	info, err := stream.Info(ctx)
+	stream, consumer := q.handles()
+	info, err := consumer.Info(ctx)
 	if err != nil {
 		return 0, err
 	}
-	return info.State.Msgs, nil
+	if pages := info.NumPending + uint64(info.NumAckPending); pages > 0 {
+		return pages, nil
+	}
+	return 0, stream.Purge(ctx, jetstream.WithPurgeSequence(info.AckFloor.Stream+1))
 }
 
 // drop takes the queue away.
