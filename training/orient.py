@@ -379,7 +379,8 @@ def pictures(a):
             continue
         scale = PICTURED * math.exp(rng.normal(0, 0.12)) / page.em
         image = cv2.resize(np.ascontiguousarray(page.image), None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
-        if not shown(next(windows(evened(picture := photographed(rng, image)), SIDE))):
+        picture = photographed(rng, image)
+        if not shown(next(windows(evened(picture), SIDE))):
             continue  # nothing of the print came through
         cv2.imwrite(str(out / f"{path.stem}.jpg"), picture, [cv2.IMWRITE_JPEG_QUALITY, 60])
         cases.append({"name": path.stem, "lang": meta["lang"], "letters": meta["letters"]})

@@ -180,7 +180,7 @@ func (q *queue) empty(ctx context.Context) error {
 	tick := time.NewTicker(queueLook)
 	defer tick.Stop()
 	for {
-		pages, err := q.len(ctx)
+		done, err := q.done(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -188,7 +188,7 @@ func (q *queue) empty(ctx context.Context) error {
 			if err := q.again(ctx); err != nil {
 				return err
 			}
-		case pages == 0:
+		case done:
 			return nil
 		}
 		select {
@@ -199,20 +199,18 @@ func (q *queue) empty(ctx context.Context) error {
 	}
 }
 
-// len is how many pages are in the queue, those that are on their way included. What is done but still stored, as a server that was
-// killed may leave it (it keeps what was acknowledged apart from the pages), would never be handed out again: it is taken out.
-func (q *queue) len(ctx context.Context) (uint64, error) {
+// done reports whether no page is left to be handed out or on its way, and then takes out what is still stored: a server that went away
+// amid its work may have kept a page that it knows to be acknowledged, and never hands that out again.
+func (q *queue) done(ctx context.Context) (bool, error) {
 	ctx, stop := context.WithTimeout(ctx, answerWait)
 	defer stop()
 	stream, consumer := q.handles()
 	info, err := consumer.Info(ctx)
-	if err != nil {
-		return 0, err
+	if err != nil || info.NumPending > 0 || info.NumAckPending > 0 {
+		return false, err
 	}
-	if pages := info.NumPending + uint64(info.NumAckPending); pages > 0 {
-		return pages, nil
-	}
-	return 0, stream.Purge(ctx, jetstream.WithPurgeSequence(info.AckFloor.Stream+1))
+	err = stream.Purge(ctx, jetstream.WithPurgeSequence(info.AckFloor.Stream+1))
+	return err == nil, err
 }
 
 // drop takes the queue away.

@@ -43,7 +43,7 @@ func supposed(size printSize) []float64 {
 }
 
 // Upright tells how often an opaque picture must be turned clockwise by 90° to stand upright, as Clean does: quarters, 0 to 3, and with what
-// probability it then does. It is 0 also when the network is not sure, or the print too small to be read.
+// probability it then does. It is 0 also when the network is not sure, the print too small to be read, or the picture black.
 func Upright(ctx context.Context, runner nn.Runner, src *image.RGBA, workers int) (quarters int, p float64, err error) {
 	size := measurePrint(src, workers)
 	if !size.legible() {
