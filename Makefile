@@ -2,14 +2,14 @@
 # tests. Both need Go, a C compiler and npm (which fetches ONNX Runtime and what the web pages are made with, once).
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
-LDFLAGS := -X unink/internal/cli.version=$(VERSION)
+LDFLAGS := -s -w -X unink/internal/cli.version=$(VERSION)
 # The race detector slows the arithmetic some ten times and finds nothing in one goroutine's
 # loops; it watches the packages where goroutines meet.
-RACE := ./internal/gate ./internal/fleet ./internal/bulk ./internal/httpapi ./internal/cli ./internal/limit ./internal/mail ./internal/usage ./internal/certs
+RACE := ./internal/gate ./internal/fleet ./internal/bulk ./internal/httpapi ./internal/cli ./internal/job ./internal/limit ./internal/mail ./internal/usage ./internal/certs
 FUZZTIME ?= 10s
 LINT := go tool -modfile=tools.mod golangci-lint
 
-.PHONY: deps build run services test race lint bench bench-quality bench-finish bench-real picture train fuzz vuln soak resilience bench-load
+.PHONY: deps build run services test race lint bench bench-quality bench-finish bench-real bench-labelled picture train fuzz vuln soak resilience bench-load
 
 # ONNX Runtime for this platform and PDFium, verified by checksum, and the bundle of the web pages; each is left alone when it is up to date.
 deps:
@@ -18,7 +18,7 @@ deps:
 	go run ./internal/webui/bundle
 
 build: deps
-	go build -ldflags '$(LDFLAGS)' -o bin/unink ./cmd/unink
+	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/unink ./cmd/unink
 
 run: build
 	./bin/unink serve
@@ -36,14 +36,15 @@ race: deps services
 # Ten minutes at four fifths of the load that the workers can bear; SOAK=1h for an hour.
 SOAK ?= 10m
 soak: deps services
-	go test -count=1 -timeout 90m -v -run TestSoak ./internal/resilience -soak $(SOAK)
+	go test -count=1 -timeout 90m -v -run TestSoak ./internal/resilience -whole -soak $(SOAK)
 
 # Everything that can fail fails, each for as long as it takes to matter; about half an hour.
 resilience: deps services
-	go test -count=1 -timeout 90m -v ./internal/resilience -long -soak $(SOAK)
+	go test -count=1 -timeout 90m -v ./internal/resilience -whole -long -soak $(SOAK)
 
 lint: deps
 	$(LINT) run
+	GOOS=js GOARCH=wasm go build -o /dev/null ./internal/browser ./internal/restore/...
 	internal/webui/node_modules/.bin/tsc -p internal/webui
 	internal/webui/node_modules/.bin/tsc -p internal/webui/src/worker
 
@@ -66,6 +67,11 @@ bench-real: deps
 	@test -n '$(DIR)' || { echo 'usage: make bench-real DIR=path, a folder with pages/ and ann/'; exit 2; }
 	go run ./bench/real -dir '$(DIR)' -finish colour
 	go run ./bench/real -dir '$(DIR)' -finish scan
+
+# Pages labelled by pixel, which tells more than boxes.
+bench-labelled: deps
+	@test -n '$(DIR)' || { echo 'usage: make bench-labelled DIR=path, a folder with pages/ and labels/'; exit 2; }
+	go run ./bench/labelled -dir '$(DIR)'
 
 # The picture of the front page in the README.
 picture: deps services

@@ -87,9 +87,14 @@ func (t *Timings) UnmarshalJSON(b []byte) error {
 
 // reportOf is the report of a page before it is encoded.
 func reportOf(p *restore.Page, total time.Duration) Report {
+	took := p.Timings
 	r := Report{
-		Removed: p.Removed, Turned: p.Turned, Flattened: p.Flattened, Skew: p.Skew, Curl: p.Curl, Moire: p.Waves, Confidence: Confidence(p.Confidence),
-		Timings: Timings{Orient: p.Orient, Flatten: p.Flatten, Demoire: p.Demoire, Segment: p.Segment, Erase: p.Erase, Finish: p.Finish, Total: total},
+		Removed: p.Removed, Turned: p.Turned, Flattened: p.Flattened, Skew: p.Skew, Curl: p.Curl,
+		Moire: p.Waves, Confidence: Confidence(p.Confidence),
+		Timings: Timings{
+			Orient: took["orient"], Flatten: took["flatten"], Demoire: took["demoire"],
+			Segment: took["segment"], Erase: took["erase"], Finish: took["finish"], Total: total,
+		},
 	}
 	if p.Flattened {
 		corners := Corners(p.Corners)

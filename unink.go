@@ -49,7 +49,7 @@ type Config struct {
 type Cleaner struct {
 	limits Limits
 	engine restore.Engine
-	nets   []*nn.ONNX // the segmenter, the orienter, the flattener
+	nets   []*nn.ONNX // the segmenter, its overview, the judge, the orienter, the flattener
 	about  Description
 }
 
@@ -63,22 +63,36 @@ func New(cfg Config) (*Cleaner, error) {
 		cfg.Threads = runtime.NumCPU()
 	}
 	const tiles = 4 // of a page of A4, which are worked on at once where there are threads for it
-	segmenter, manifest, err := open(cfg, models.Segment, nn.Segmenting(), max(1, cfg.Threads/tiles))
+	_, manifest, err := models.Segment()
 	if err != nil {
 		return nil, wrap("open", err)
 	}
-	orienter, _, err := open(cfg, models.Orient, nn.Orienting(), cfg.Threads)
-	if err != nil {
-		return nil, wrap("open", errors.Join(err, segmenter.Close()))
+	var nets []*nn.ONNX
+	for _, n := range []struct {
+		read    func() ([]byte, models.Manifest, error)
+		jobs    []nn.Job
+		threads int
+	}{
+		{models.Segment, nn.Segmenting(), max(1, cfg.Threads/tiles)},
+		{models.Overview, nn.Overviewing(), cfg.Threads},
+		{models.Judge, nn.Judging(), cfg.Threads},
+		{models.Orient, nn.Orienting(), cfg.Threads},
+		{models.Flatten, nn.Flattening(), cfg.Threads},
+	} {
+		net, err := open(cfg, n.read, n.jobs, n.threads)
+		if err != nil {
+			return nil, wrap("open", errors.Join(err, closeAll(nets)))
+		}
+		nets = append(nets, net)
 	}
-	flattener, _, err := open(cfg, models.Flatten, nn.Flattening(), cfg.Threads)
-	if err != nil {
-		return nil, wrap("open", errors.Join(err, orienter.Close(), segmenter.Close()))
-	}
+	segmenter := nets[0]
 	return &Cleaner{
 		limits: cfg.Limits,
-		nets:   []*nn.ONNX{segmenter, orienter, flattener},
-		engine: restore.Engine{Segmenter: segmenter, Orienter: orienter, Flattener: flattener, Em: manifest.Em, Threads: cfg.Threads, Show: cfg.Show},
+		nets:   nets,
+		engine: restore.Engine{
+			Segmenter: segmenter, Overview: nets[1], Judge: nets[2], Orienter: nets[3], Flattener: nets[4],
+			Em: manifest.Em, Threads: cfg.Threads, Show: cfg.Show,
+		},
 		about: Description{
 			Library:      "ONNX Runtime " + nn.LibraryVersion(),
 			Model:        manifest.Name,
@@ -90,25 +104,28 @@ func New(cfg Config) (*Cleaner, error) {
 	}, nil
 }
 
-func open(cfg Config, read func() ([]byte, models.Manifest, error), jobs []nn.Job, threads int) (*nn.ONNX, models.Manifest, error) {
+func open(cfg Config, read func() ([]byte, models.Manifest, error), jobs []nn.Job, threads int) (*nn.ONNX, error) {
 	onnx, manifest, err := read()
 	if err != nil {
-		return nil, manifest, err
+		return nil, err
 	}
-	runner, err := nn.Open(nn.Config{
-		Model: onnx, Input: manifest.Input, Output: manifest.Output, Jobs: jobs,
+	return nn.Open(nn.Config{
+		Model: onnx, Inputs: manifest.Inputs, Output: manifest.Output, Jobs: jobs,
 		Threads: threads, Device: cfg.Device, Library: cfg.Library,
 	})
-	return runner, manifest, err
 }
 
 // Close waits for the pages being worked on and frees the networks. No call may follow.
 func (c *Cleaner) Close() error {
+	return wrap("close", closeAll(c.nets))
+}
+
+func closeAll(nets []*nn.ONNX) error {
 	var errs []error
-	for _, n := range c.nets {
+	for _, n := range nets {
 		errs = append(errs, n.Close())
 	}
-	return wrap("close", errors.Join(errs...))
+	return errors.Join(errs...)
 }
 
 // Result is a cleaned page, encoded.
@@ -216,9 +233,7 @@ func Inspect(data []byte, l Limits) (Info, error) {
 
 // Probe runs one tile through the network: nil says that pages can be cleaned.
 func (c *Cleaner) Probe(ctx context.Context) error {
-	shape := nn.Portrait
-	in, out := make([]float32, 3*shape.Pixels()), make([]float32, nn.Classes*shape.Pixels())
-	return wrap("probe", c.engine.Segmenter.Run(ctx, shape, in, out))
+	return wrap("probe", c.engine.Probe(ctx))
 }
 
 // Description says what a Cleaner is made of.

@@ -141,6 +141,51 @@ func TestCompose(t *testing.T) {
 	}
 }
 
+// ofTheTopology are the settings of a service that its deployment fixes: where what it deploys is.
+var ofTheTopology = map[string][]string{
+	"compose.yaml":     {"UNINK_WORKERS", "UNINK_TRUSTED_PROXIES", "UNINK_DATABASE", "UNINK_REDIS", "UNINK_FLEET", "UNINK_SECRET_FILE"},
+	"compose.one.yaml": nil,
+}
+
+// Every setting that a service may have reaches it from .env, but for those that the topology fixes.
+func TestSettingsReachTheService(t *testing.T) {
+	for name, fixed := range ofTheTopology {
+		service := at(documents(t, name)[0], "services", "service")
+		from, _ := at(service, "env_file").([]any)
+		if len(from) != 1 || at(from[0], "path") != ".env" || at(from[0], "required") != false {
+			t.Errorf("%s: the service's settings are from %v", name, from)
+		}
+		for setting, value := range orNone(at(service, "environment")) {
+			text, _ := value.(string)
+			if passed := strings.HasPrefix(text, "${"+setting+":"); !passed && !slices.Contains(fixed, setting) {
+				t.Errorf("%s: %s is always %v", name, setting, value)
+			}
+		}
+		if check, _ := at(service, "healthcheck", "test").([]any); len(check) != 3 || check[1] != "/usr/local/bin/unink" || check[2] != "health" {
+			t.Errorf("%s: health is checked by %v", name, check)
+		}
+	}
+	var from []any
+	for _, d := range documents(t, "kubernetes/service.yaml") {
+		if d["kind"] == "Deployment" {
+			from = list(at(list(at(d, "spec", "template", "spec", "containers"))[0], "envFrom"))
+		}
+	}
+	if len(from) != 2 || at(from[0], "configMapRef", "name") != "unink" || at(from[1], "secretRef", "name") != "unink-settings" || at(from[1], "secretRef", "optional") != true {
+		t.Errorf("kubernetes: settings are from %v", from)
+	}
+	for _, d := range documents(t, "kubernetes/secret.example.yaml") {
+		if at(d, "metadata", "name") == "unink-settings" {
+			known(t, "secret.example.yaml", at(d, "stringData").(node))
+		}
+	}
+}
+
+func orNone(v any) node {
+	m, _ := v.(node)
+	return m
+}
+
 // known wants every setting to be one that the program has.
 func known(t *testing.T, where string, environment node) {
 	t.Helper()

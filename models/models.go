@@ -9,23 +9,34 @@ import (
 	"fmt"
 )
 
-//go:embed segment.onnx segment.json orient.onnx orient.json flatten.onnx flatten.json
+//go:embed segment.onnx segment.json overview.onnx overview.json judge.onnx judge.json orient.onnx orient.json flatten.onnx flatten.json
 var files embed.FS
 
 // Manifest describes a network.
 type Manifest struct {
-	Name    string  `json:"name"`
-	Version string  `json:"version"`
-	SHA256  string  `json:"sha256"` // of the ONNX file, in hex
-	Em      float64 `json:"em"`     // of body text, in pixels, that it wants
-	Input   string  `json:"input"`  // names of its tensors
-	Output  string  `json:"output"`
+	Name    string   `json:"name"`
+	Version string   `json:"version"`
+	SHA256  string   `json:"sha256"` // of the ONNX file, in hex
+	Em      float64  `json:"em"`     // of body text, in pixels, that it wants
+	Inputs  []string `json:"inputs"` // names of its tensors
+	Output  string   `json:"output"`
 }
 
-// Segment returns the network that tells handwriting from print, and its manifest. Its input is a
-// float32 tensor [1, 3, H, W] of RGB from 0 to 1, with H and W multiples of 32; its output is one
-// [1, 4, H, W] of logits: paper, print, handwriting, handwriting over print.
+// Segment returns the network that tells handwriting from print, and its manifest. Its inputs are
+// float32 tensors: [1, 3, H, W] of RGB from 0 to 1, with H and W multiples of 32, and [1, 64, H/32, W/32], what
+// the overview says of the places under it. Its output is one [1, 4, H, W] of logits: paper, print,
+// handwriting, handwriting over print.
 func Segment() (onnx []byte, m Manifest, err error) { return read("segment") }
+
+// Overview returns the network that looks at the whole page, and its manifest. Its input is a float32
+// tensor [1, 3, 512, 512] of RGB from 0 to 1: the page at the top left, as large as it fits but at most at half the
+// segmenter's scale, the rest white. Its output is one [1, 64, 64, 64]: the context, a vector for each square of 8 pixels.
+func Overview() (onnx []byte, m Manifest, err error) { return read("overview") }
+
+// Judge returns the network that tells which of a page's regions of ink were written, and its manifest. Its inputs are
+// float32 tensors, as [unink/internal/nn.Judging] has them: [N, 18] of each region, [N, 8] the indices of its
+// neighbours, [N, 8, 7] of each of these; its output is one [N] of log-odds.
+func Judge() (onnx []byte, m Manifest, err error) { return read("judge") }
 
 // Orient returns the network that tells which way up a page lies, and its manifest. Its input is a
 // float32 tensor [1, 1, 384, 384], grey from 0 to 1; its output is one [1, 5]: the sums of the votes for

@@ -256,3 +256,19 @@ def capture(rng, img, back):
     if rng.random() < (0.3 if scan else 0.05):
         img = binarise(rng, img)
     return np.clip(img, 0, 255).astype(np.uint8)
+
+
+def recapture(rng, img):
+    """What may befall a page that is a photograph or scan already: other light, tones and noise."""
+    img = img.astype(np.float32)
+    if rng.random() < 0.2:
+        img = lighting(rng, img)
+    if rng.random() < 0.15:
+        img = low_resolution(rng, img)
+    if rng.random() < 0.4:
+        img = noise(rng, img)
+    if rng.random() < 0.4:
+        img = contrast(rng, img)
+    if rng.random() < 0.05:
+        img = binarise(rng, img)
+    return np.clip(img, 0, 255).astype(np.uint8)

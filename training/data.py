@@ -17,9 +17,8 @@ import numpy as np
 
 from .paths import data_root
 
-PER_SHARD = 96
-PER_PAGE = 6
-TURNED_SHARE = 0.08  # of windows that lie on their side or head
+PER_SHARD = 24
+PER_PAGE = 2
 COLOURS = np.array([[255, 255, 255], [60, 60, 60], [230, 40, 40], [150, 40, 230]], np.uint8)
 
 
@@ -73,15 +72,15 @@ def make_shard(split, seed, index, out):
 class Shards:
     """Random access to the samples of the newest shards."""
 
-    def __init__(self, split, part=0, parts=1):
-        self.split, self.part, self.parts, self.loaded = split, part, parts, {}
+    def __init__(self, split, part=0, parts=1, needed=True):
+        self.split, self.part, self.parts, self.needed, self.loaded = split, part, parts, needed, {}
         self.refresh()
 
-    def refresh(self, most=400):
+    def refresh(self, most=160):
         paths = sorted(shard_dir(self.split).glob("*.pkl"), key=lambda p: p.stat().st_mtime)[-most:][self.part::self.parts]
         self.loaded = {p: self.loaded.get(p) or pickle.loads(p.read_bytes()) for p in paths}
         self.records = [r for p in paths for r in self.loaded[p]]
-        if not self.records:
+        if self.needed and not self.records:
             raise FileNotFoundError(f"no samples in {shard_dir(self.split)} for process {self.part + 1} of {self.parts}: "
                                     "make at least one shard a process with training.data make")
 
@@ -92,25 +91,6 @@ class Shards:
         return decode(self.records[i])
 
 
-def augment(rng, image, label, size):
-    """A random window and turn of a sample, with its tones changed a little."""
-    y, x = (int(rng.integers(0, n - size + 1)) for n in label.shape)
-    image, label = image[y:y + size, x:x + size], label[y:y + size, x:x + size]
-    if rng.random() < TURNED_SHARE:
-        turns = int(rng.integers(1, 4))
-        image, label = np.rot90(image, turns), np.rot90(label, turns)
-    image = image.astype(np.float32)
-    if rng.random() < 0.5:
-        image = image * rng.uniform(0.8, 1.15) + rng.normal(0, 8)
-    if rng.random() < 0.3:
-        image = image * (1 + rng.normal(0, 0.05, 3).astype(np.float32))
-    if rng.random() < 0.1:
-        image = np.repeat(image.mean(2, keepdims=True), 3, 2)
-    if rng.random() < 0.2:
-        image = image + rng.standard_normal(image.shape, np.float32) * abs(rng.normal(0, 4))
-    return np.clip(image, 0, 255) / 255, label
-
-
 def overlay(image, label):
     """The sample beside its labels: print grey, handwriting red, both violet, unlabelled yellow."""
     colour = np.full(image.shape, (255, 220, 0), np.uint8)
@@ -119,10 +99,11 @@ def overlay(image, label):
     return np.hstack([image, colour])
 
 
-def sheet(split, seed, rows=5, columns=4):
+def sheet(split, seed, rows=3, columns=2):
     c, rng, cells = composer(split), np.random.default_rng(seed), []
     for _ in range(rows * columns):
-        cells.append(overlay(*c.sample(rng, c.page(rng))))
+        both = overlay(*c.sample(rng, c.page(rng)))
+        cells.append(cv2.resize(both, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA))
     return np.vstack([np.hstack(cells[r * columns:(r + 1) * columns]) for r in range(rows)])
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import cv2
-import fitz
+import pymupdf
 import numpy as np
 
 from . import capture, pens
@@ -66,7 +66,7 @@ def worksheet():
         subprocess.run(["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer",
                         "--disable-background-networking", f"--print-to-pdf={pdf}", str(source)],
                        check=True, capture_output=True, timeout=120)
-        document = fitz.open(str(pdf))
+        document = pymupdf.open(str(pdf))
         page = document[0]
         pixmap = page.get_pixmap(dpi=DPI)
         image = np.frombuffer(pixmap.samples, np.uint8).reshape(pixmap.h, pixmap.w, 3)[:USED].copy()

@@ -387,13 +387,13 @@ def draw(a):
 def export(a):
     model, state = load(a.checkpoint)
     rng, library = np.random.default_rng(1), pages("train")
-    shots = [torch.from_numpy(np.stack([sample(rng, library)[0] for _ in range(8)]))[:, None].float() / 255 for _ in range(24)]
+    shots = [(torch.from_numpy(np.stack([sample(rng, library)[0] for _ in range(8)]))[:, None].float() / 255,) for _ in range(24)]
     whole = measure(model, a.count)
     rounded = quantise(model, shots)
     path = a.models / "flatten.onnx"
-    to_onnx(rounded, path, torch.rand(1, 1, HEIGHT, WIDTH), ["page", "grid"])
+    to_onnx(rounded, path, (torch.rand(1, 1, HEIGHT, WIDTH),), ["page", "grid"])
     manifest = {"name": "flatten", "version": state["version"], "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
-                "width": WIDTH, "height": HEIGHT, "input": "page", "output": "grid", "metrics": measure(rounded, a.count), "float": whole}
+                "width": WIDTH, "height": HEIGHT, "inputs": ["page"], "output": "grid", "metrics": measure(rounded, a.count), "float": whole}
     (a.models / "flatten.json").write_text(json.dumps(manifest, indent=1) + "\n")
     print(json.dumps(manifest, indent=1))
 

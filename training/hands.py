@@ -345,6 +345,56 @@ def omniglot_sources(ink, split):
             if held_out(f"omniglot {drawer}") == (split == "val")]
 
 
+TALL = set("bdfhkltiß0123456789")
+DEEP = set("gpqy")
+
+
+class RecordedSource:
+    """One person's letters and digits as a pen recorded them, each at times in several tries (DigiLeTs)."""
+
+    scripts = frozenset(["latin"])
+
+    def __init__(self, writer, tries):
+        self.name, self.tries = f"recorded {writer}", tries
+
+    def has(self, unit):
+        return unit in self.tries
+
+    def glyph(self, unit, rng=None):
+        tries = self.tries.get(unit)
+        if not tries:
+            return None
+        return _recorded_glyph(unit, tries[int(rng.integers(len(tries))) if rng else 0])
+
+
+def _recorded_glyph(unit, strokes):
+    """Recordings start at their own top left corner; where the letter stands on its line follows from which it is."""
+    points = [np.array(s, np.float32) for s in strokes if len(s) > 1]
+    if not points:
+        return None
+    every = np.concatenate(points)
+    (left, top), (right, bottom) = every.min(0), every.max(0)
+    above = 1.6 if unit.isupper() or unit in TALL else 1
+    below = 0.65 if unit in DEEP or unit == "j" else 0
+    above += 0.6 * (unit == "j")
+    size = max(bottom - top, 0.3 * (right - left), 1) / (above + below)
+    placed = [resample((s - [left, bottom]) / size + [0, below], 0.08) for s in points]
+    return Glyph(float((right - left) / size + 0.25), [as_stroke(s) for s in placed])
+
+
+def recorded_sources(ink, split):
+    path = ink / "online" / "digilets.jsonl.gz"
+    if not path.is_file():
+        return []
+    writers = {}
+    with gzip.open(path, "rt") as lines:
+        for line in lines:
+            entry = json.loads(line)
+            if held_out("recorded " + entry["writer"]) == (split == "val"):
+                writers.setdefault(entry["writer"], {}).setdefault(entry["label"], []).append(entry["s"])
+    return [RecordedSource(writer, tries) for writer, tries in sorted(writers.items())]
+
+
 class HanziSource:
     """Chinese characters from the centre lines of their strokes, each stroke shifted, turned and bent anew.
 

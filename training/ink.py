@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 import cv2
 import numpy as np
 
-from training import hands, lifts, marks, pens, texts
+from training import hands, lifts, marks, pens, real, texts
 from training.hands import as_stroke, resample
 from training.paths import data_root
 from training.pens import coverage
@@ -99,11 +99,12 @@ class Inks:
         self.split, self.drawn = split, hands.DrawnSource()
         self.fonts = hands.font_sources(data, split)
         self.people = hands.omniglot_sources(ink, split) if (ink / "omniglot").is_dir() else []
+        self.recorded = hands.recorded_sources(ink, split)
         hanzi = ink / "hanzi" / "medians.jsonl.gz"
         self.hanzi = [hands.HanziSource(hanzi, split, haste) for haste in hands.HanziSource.HASTES] if hanzi.is_file() else []
-        self.lifts = lifts.Lifts(split, ink, data / "cache" / "lifts")
+        self.lifts = lifts.Lifts(split, ink, data / "cache" / "lifts", real.sources(split))
         self.by_script = {}
-        for source in self.fonts + self.people + self.hanzi * max(1, len(self.fonts) // 40):
+        for source in self.fonts + self.people + self.recorded + self.hanzi * max(1, len(self.fonts) // 40):
             for script in source.scripts:
                 self.by_script.setdefault(script, []).append(source)
         self.latin_fonts = [f for f in self.fonts if "latin" in f.scripts]
@@ -116,6 +117,8 @@ class Inks:
             source = self.drawn
         elif kind < 0.1 and self.people:
             source = pick(rng, self.people)
+        elif kind < 0.5 and self.recorded:
+            source = pick(rng, self.recorded)
         else:
             source = pick(rng, self.latin_fonts)
         return self._hand_of(rng, source)

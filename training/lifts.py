@@ -4,9 +4,11 @@ A page is divided by its paper, cleared of noise and printed rules, and cut into
 a page are kept in one cache file, so that a lifted piece is a run of words as they were written.
 """
 
+import csv
 import functools
 import gzip
 import os
+import pathlib
 import pickle
 from dataclasses import dataclass
 
@@ -14,10 +16,11 @@ import cv2
 import numpy as np
 from scipy import ndimage
 
-from training import pens
+from training import net, pens
 from training.hands import held_out
 
 CACHE_VERSION = 5
+LEAST_WRITTEN = 0.002  # share of a page that handwriting must cover to be worth lifting
 LARGEST_DIGIT = 44  # pixels: digits were scanned small and are not blown up beyond this
 
 
@@ -39,11 +42,12 @@ class LiftedPage:
 
 
 class Lifts:
-    def __init__(self, split, ink, cache):
+    def __init__(self, split, ink, cache, labelled=()):
+        """labelled are real pages (training.real.Source) whose writing is lifted too."""
         self.cache = cache
-        pages = sorted((ink / "photos").glob("*.jpg")) + sorted((ink / "manuscript").glob("*.jpg"))
-        # Pages of one notebook are one writer's: they are held out together, by the name before "_".
-        self.paths = [p for p in pages if held_out("lift " + p.stem.split("_")[0]) == (split == "val")]
+        pages = [p for kind in ("photos", "manuscript", "sheets") for p in sorted((ink / kind).glob("*.jpg"))]
+        self.paths = [p for p in pages if split_of(p) == split]
+        self.labelled = [s for s in labelled if s.hand > LEAST_WRITTEN and s.trust > 3]
         digits = ink / "digits" / "t10k-images-idx3-ubyte.gz"
         self.digits = digits if digits.is_file() else None
         self.half = slice(1500, None) if split == "train" else slice(0, 1500)
@@ -64,9 +68,10 @@ class Lifts:
         return patch
 
     def _words(self, rng, height, max_w, max_h):
-        if not self.paths:
+        if not self.paths and not self.labelled:
             return None
-        page = self._page(self.paths[int(rng.integers(len(self.paths)))])
+        at = int(rng.integers(len(self.paths) + len(self.labelled)))
+        page = self._page(self.paths[at]) if at < len(self.paths) else self._written(self.labelled[at - len(self.paths)])
         if not page.rows:
             return None
         scale = height / page.body * float(np.exp(rng.normal(0, 0.1)))
@@ -113,19 +118,57 @@ class Lifts:
     def _page(self, path):
         return _load_page(path, self.cache / f"{path.stem}.{CACHE_VERSION}.pickle")
 
+    def _written(self, source):
+        return _load_written(source.image, source.label, self.cache / f"{pathlib.Path(source.image).stem}.written.{CACHE_VERSION}.pickle")
 
-@functools.lru_cache(64)
-def _load_page(path, cache):
+
+def split_of(path):
+    """Pages of one writer are held out together: by the folder's index, or by the name before "_" as notebooks are named."""
+    writer = writers_of(path.parent / "index.tsv").get(path.name, path.stem.split("_")[0])
+    return "val" if held_out("lift " + writer) else "train"
+
+
+@functools.lru_cache(8)
+def writers_of(index):
+    if not index.is_file():
+        return {}
+    with open(index, newline="") as file:
+        return {row["file"]: row["writer"] for row in csv.DictReader(file, delimiter="\t") if row.get("writer")}
+
+
+def _kept(cache, make):
+    """What make returns, made once and kept in a file."""
     if not cache.exists():
         cache.parent.mkdir(parents=True, exist_ok=True)
         temporary = cache.with_name(f"{cache.name}.{os.getpid()}")
+        temporary.write_bytes(pickle.dumps(make()))
+        temporary.rename(cache)
+    return pickle.loads(cache.read_bytes())
+
+
+@functools.lru_cache(64)
+def _load_written(image, label, cache):
+    """The handwriting of a printed page that is labelled by pixel."""
+    def make():
+        page = cv2.cvtColor(cv2.imread(image), cv2.COLOR_BGR2RGB)
+        patch, _ = transmittance(page)
+        hand = (cv2.imread(label, cv2.IMREAD_GRAYSCALE) == net.WRITTEN).astype(np.uint8)
+        near = cv2.dilate(hand, np.ones((3, 3), np.uint8)) > 0
+        return words_of(np.where(near[..., None], np.round(255 * patch), 255).astype(np.uint8))
+
+    return _kept(cache, make)
+
+
+@functools.lru_cache(64)
+def _load_page(path, cache):
+    def make():
         page = cv2.cvtColor(cv2.imread(str(path)), cv2.COLOR_BGR2RGB)
         if path.parent.name == "manuscript":  # the stamped page number is print
             h, w = page.shape[:2]
             page[:h // 10, 3 * w // 4:] = page[:h // 10, w // 2:3 * w // 4].mean((0, 1))
-        temporary.write_bytes(pickle.dumps(lift_page(page)))
-        temporary.rename(cache)
-    return pickle.loads(cache.read_bytes())
+        return lift_page(page)
+
+    return _kept(cache, make)
 
 
 @functools.lru_cache(1)
@@ -157,7 +200,11 @@ def recoloured(rng, patch, colour):
 def lift_page(page):
     """The words of an RGB picture of a page written by hand."""
     patch, sheet = transmittance(page)
-    ink = clear(patch, sheet)
+    return words_of(clear(patch, sheet))
+
+
+def words_of(ink):
+    """The words in a picture of ink alone, transmittance."""
     coverage = ink.min(2) < 215
     body = _body_height(coverage)
     joined = cv2.morphologyEx(coverage.astype(np.uint8), cv2.MORPH_CLOSE, np.ones((max(3, int(body * 0.25)), max(5, int(body * 0.75))), np.uint8))

@@ -1,12 +1,19 @@
-"""The segmentation network: a compact residual U-Net.
+"""The segmentation network: a compact residual U-Net that judges each stroke in view of the whole page.
 
-Input   float [N, 3, H, W], RGB in 0..1, body text at about 24 px em, H and W multiples of 32.
-Output  float [N, 4, H, W] logits of the classes PAPER, PRINT, HAND (handwriting), BOTH (handwriting over print).
+Segmenter
+    image     float [N, 3, H, W], RGB in 0..1, body text at about 24 px em, H and W multiples of 32
+    context   float [N, 64, H/32, W/32], what the Overview says of the places under the image; zeros where nothing is known
+    output    float [N, 4, H, W] logits of the classes PAPER, PRINT, HAND (handwriting), BOTH (handwriting over print)
 
-The first convolution halves the resolution and a pixel-shuffle head (Shi et al., 2016) restores it, so that nothing
-else runs at full resolution: on CPUs that is where the time goes. The lowest
-level sees far (dilations, and a global average as in ParseNet, Liu et al., 2015): whether a straight stroke
-is a rule or the bar of a t can be told only from what surrounds it.
+Overview
+    page      float [N, 3, 512, 512], the whole page made small enough to fit, at the top left, the rest white
+    output    float [N, 64, 64, 64], the context
+
+The first convolution of the Segmenter halves the resolution and a pixel-shuffle head (Shi et al., 2016) restores it, so
+that nothing else runs at full resolution: on CPUs that is where the time goes. A tile shows a stroke and its neighbours;
+whether that stroke repeats, is level with the lines and has the page's face, only the whole page can tell. The Overview
+sees all of it at once, its places attend to each other (Vaswani et al., 2017), and its answer enters at the Segmenter's
+lowest level.
 """
 
 from torch import nn
@@ -14,11 +21,20 @@ from torch.nn import functional as F
 
 PAPER, PRINT, HAND, BOTH = range(4)
 CLASSES = ["paper", "print", "handwriting", "both"]
+WRITTEN = 4  # label: handwriting, over print or not
 IGNORE = 255
 MULTIPLE = 32
 EM = 24
 
 WIDTHS = (16, 32, 64, 96, 128)  # multiples of 16: ONNX Runtime computes in blocks of that many channels
+DEPTHS = (1, 3, 5, 0)  # residual blocks at the levels below the first
+
+OVERVIEW_SIDE = 512  # of the picture of the whole page
+OVERVIEW_LARGEST = 0.5  # scale of that picture at most, against the working picture
+OVERVIEW_WIDTHS = (24, 48, 64, 128)
+OVERVIEW_STRIDE = 8
+CONTEXT = 64
+HEADS = 4
 
 
 def conv(cin, cout, stride=1, dilation=1):
@@ -27,6 +43,10 @@ def conv(cin, cout, stride=1, dilation=1):
         nn.BatchNorm2d(cout),
         nn.ReLU(inplace=True),
     )
+
+
+def stem(cout):
+    return nn.Sequential(nn.Conv2d(3, cout, 6, 2, 2, bias=False), nn.BatchNorm2d(cout), nn.ReLU(inplace=True))
 
 
 class Residual(nn.Module):
@@ -54,31 +74,89 @@ class Context(nn.Module):
         return F.relu(x + self.project(x.mean((2, 3), keepdim=True)))
 
 
+class Attention(nn.Module):
+    """x + what every place gathers from all others, by likeness; starts at zero."""
+
+    def __init__(self, c):
+        super().__init__()
+        self.norm = nn.GroupNorm(1, c)
+        self.ask = nn.Conv2d(c, 3 * c, 1)
+        self.answer = nn.Conv2d(c, c, 1)
+        nn.init.zeros_(self.answer.weight)
+        nn.init.zeros_(self.answer.bias)
+
+    def forward(self, x):
+        n, c, h, w = x.shape
+        query, key, value = self.ask(self.norm(x)).reshape(n, 3, HEADS, c // HEADS, h * w).unbind(1)
+        likeness = (query.transpose(2, 3) @ key) * (c // HEADS) ** -0.5
+        gathered = value @ likeness.softmax(-1).transpose(2, 3)
+        return x + self.answer(gathered.reshape(n, c, h, w))
+
+
+class Overview(nn.Module):
+    def __init__(self):
+        super().__init__()
+        a, b, c, d = OVERVIEW_WIDTHS
+        self.fine = nn.Sequential(stem(a), Residual(a), conv(a, b, 2), Residual(b), conv(b, c, 2), Residual(c), Residual(c))
+        self.coarse = nn.Sequential(conv(c, d, 2), Residual(d), Attention(d), Residual(d, 2), Attention(d), Residual(d))
+        self.reduce = nn.Conv2d(d, c, 1, bias=False)
+        self.join = nn.Sequential(Residual(c), nn.Conv2d(c, CONTEXT, 1))
+        self.judge = nn.Conv2d(CONTEXT, 2, 1)  # in training alone: is there handwriting, is there print
+
+    def forward(self, page):
+        fine = self.fine(page - 0.5)
+        coarse = self.reduce(self.coarse(fine))
+        return self.join(F.interpolate(coarse, scale_factor=2.0, mode="nearest") + fine)
+
+
+def seen_by(context, places):
+    """The context under windows, [n, 64, S/32, S/32], of contexts [n, 64, 64, 64] and places [n, S/32, S/32, 2] in -1..1."""
+    return F.grid_sample(context, places, padding_mode="border", align_corners=False)
+
+
 class Segmenter(nn.Module):
     def __init__(self, widths=WIDTHS):
         super().__init__()
         w = widths
-        self.stem = nn.Sequential(nn.Conv2d(3, w[0], 6, 2, 2, bias=False), nn.BatchNorm2d(w[0]), nn.ReLU(inplace=True))
+        self.stem = stem(w[0])
         self.enter = Residual(w[0])
         self.down = nn.ModuleList(conv(a, b, stride=2) for a, b in zip(w, w[1:]))
-        depth = [1, 2, 3, 0]
-        self.encode = nn.ModuleList(nn.Sequential(*[Residual(c) for _ in range(n)]) for c, n in zip(w[1:], depth))
+        self.encode = nn.ModuleList(nn.Sequential(*[Residual(c) for _ in range(n)]) for c, n in zip(w[1:], DEPTHS))
         self.bottom = nn.Sequential(*[Residual(w[-1], d) for d in (1, 2, 4)], Context(w[-1]),
                                     *[Residual(w[-1], d) for d in (1, 2, 1)])
+        self.context = nn.Conv2d(CONTEXT, w[-1], 1)
+        nn.init.zeros_(self.context.weight)
+        nn.init.zeros_(self.context.bias)
+        self.judge = nn.Sequential(Residual(w[-1]), Residual(w[-1]))
         self.reduce = nn.ModuleList(nn.Conv2d(b, a, 1, bias=False) for a, b in zip(w, w[1:]))
         self.decode = nn.ModuleList(Residual(c) for c in w[:-1])
         self.head = nn.Conv2d(w[0], 4 * len(CLASSES), 3, 1, 1)
 
-    def forward(self, x):
-        x = self.enter(self.stem(x - 0.5))
+    def forward(self, image, context):
+        x = self.enter(self.stem(image - 0.5))
         skips = []
         for down, encode in zip(self.down, self.encode):
             skips.append(x)
             x = encode(down(x))
-        x = self.bottom(x)
+        x = self.judge(F.relu(self.bottom(x) + self.context(context)))
         for skip, reduce, decode in zip(reversed(skips), reversed(self.reduce), reversed(self.decode)):
             x = decode(F.interpolate(reduce(x), scale_factor=2.0, mode="nearest") + skip)
         return F.pixel_shuffle(self.head(x), 2)
+
+
+class Eye(nn.Module):
+    """Both networks as they are trained: windows of pages, n of each, with what each page's overview says of them."""
+
+    def __init__(self):
+        super().__init__()
+        self.segmenter, self.overview = Segmenter(), Overview()
+
+    def forward(self, windows, pages, places, blind=False):
+        """windows [P * n, 3, S, S], pages [P, 3, 512, 512], places [P * n, S/32, S/32, 2] in -1..1: logits of the windows
+        and of what is present in each place of the pages, [P, 2, 64, 64]. Blind, the windows are judged by themselves."""
+        context = self.overview(pages)
+        seen = seen_by(context.repeat_interleave(len(windows) // len(pages), 0), places)
+        return self.segmenter(windows, seen * 0 if blind else seen), self.overview.judge(context)
 
 
 def parameters(net):

@@ -392,11 +392,11 @@ def pictures(a):
 def export(a):
     model, state = load(a.checkpoints[0])
     pieces, rng = Pieces(a.pieces), np.random.default_rng(1)
-    model.voter = quantise(model.voter, [pieces.batch(rng, 16)[0] for _ in range(24)])
+    model.voter = quantise(model.voter, [(pieces.batch(rng, 16)[0],) for _ in range(24)])
     path = a.models / "orient.onnx"
-    to_onnx(model, path, torch.rand(1, 1, SIDE, SIDE), ["page", "votes"])
+    to_onnx(model, path, (torch.rand(1, 1, SIDE, SIDE),), ["page", "votes"])
     manifest = {"name": "orient", "version": state["version"], "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
-                "em": EM, "side": SIDE, "input": "page", "output": "votes", "metrics": measure(model, a.count)}
+                "em": EM, "side": SIDE, "inputs": ["page"], "output": "votes", "metrics": measure(model, a.count)}
     (a.models / "orient.json").write_text(json.dumps(manifest, indent=1) + "\n")
     print(json.dumps(manifest, indent=1))
 

@@ -26,7 +26,7 @@ import random
 import sys
 
 import cv2
-import fitz
+import pymupdf
 import numpy as np
 
 from training.paths import data_root
@@ -137,7 +137,7 @@ def scale_for(page, em):
 
 def pixels(page, scale):
     """Render a PDF page; RGB, uint8, its longest side at most LONGEST."""
-    picture = page.get_pixmap(matrix=fitz.Matrix(scale, scale), alpha=False, annots=False)
+    picture = page.get_pixmap(matrix=pymupdf.Matrix(scale, scale), alpha=False, annots=False)
     shape = picture.height, picture.width, picture.n
     return np.frombuffer(picture.samples, np.uint8).reshape(shape)[:LONGEST, :LONGEST, :3]
 
@@ -245,7 +245,7 @@ def render_document(path, prefix, seed):
     name = document_name(path)
     rng = random.Random(f"{seed}/{name}")
     stored = 0
-    with fitz.open(path) as document:
+    with pymupdf.open(path) as document:
         if document.needs_pass or not len(document):
             return 0
         for number in pick_pages(document, rng):
@@ -287,7 +287,7 @@ def document_family(name):
 
 def document_worker(jobs):
     """Render the documents sent down a pipe, answering with the pages stored."""
-    fitz.TOOLS.mupdf_display_errors(False)
+    pymupdf.TOOLS.mupdf_display_errors(False)
     while True:
         job = jobs.recv()
         try:

@@ -11,13 +11,14 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from . import capture, net
+from . import capture, net, papers
 from .ink import KINDS, Inks
 from .paths import data_root
 from .pens import ink_colour, like_print
 from .typed import Typist
 
-SIZE = 448
+SIZE = 1024  # pixels: large enough that the network's look at the whole page learns from it
+PAPER_SHARE = 0.5  # of samples that show real printed pages, where there are any
 LAYOUT_SHARE = 0.55  # of samples that show our own layouts; the others show documents
 WRITTEN_SHARE = 0.87  # of samples; on the others there is print alone
 TYPED_SHARE = 0.14  # of samples where some blanks are filled in type
@@ -44,6 +45,8 @@ def random_em(rng):
 class Page:
     """A clean printed page with the places where people write on it."""
 
+    captured = False
+
     def __init__(self, meta):
         self.meta = json.loads(Path(meta).read_text())
         image = cv2.imread(str(Path(meta).with_suffix(".png")), cv2.IMREAD_COLOR)
@@ -59,6 +62,7 @@ class Composer:
         self.data, self.size = data_root(), size
         self.split = split
         self.inks = Inks(split, self.data)
+        self.papers = len(papers.all_papers(split))
         self.known, self.layouts, self.asked = set(), {}, {}
         self.refresh()
 
@@ -74,9 +78,11 @@ class Composer:
             self.asked[family] = self.asked.get(family, False) or any(s["kind"] in ANSWERED for s in meta["slots"])
         self.families = sorted(self.layouts)
         odds = np.array([(ASKED_WEIGHT if self.asked[f] else 1) * (CONFUSED_WEIGHT if f in CONFUSED else 1) for f in self.families])
-        self.odds = odds / odds.sum()
+        self.odds = odds / odds.sum() if self.families else odds
 
     def page(self, rng):
+        if self.papers and (rng.random() < PAPER_SHARE or not (self.documents or self.layouts)):
+            return papers.paper_of(int(rng.integers(self.papers)), self.split)
         while True:
             group = self.documents
             if self.layouts and (not group or rng.random() < LAYOUT_SHARE):
@@ -96,13 +102,18 @@ class Composer:
             slots = typed(self.split, rng, canvas, slots, em)
         if rng.random() < WRITTEN_SHARE:
             Writer(self.inks, rng, em, canvas, ink, slots).write()
-        canvas = capture.fade(rng, canvas)
+        if not page.captured:
+            canvas = capture.fade(rng, canvas)
         maps = capture.warp_map(rng, side, side)
-        return capture.blur(rng, [capture.warp(a, maps)[MARGIN:-MARGIN, MARGIN:-MARGIN] for a in (canvas, ink)])
+        canvas, ink = (capture.warp(a, maps)[MARGIN:-MARGIN, MARGIN:-MARGIN] for a in (canvas, ink))
+        if page.captured:  # its print has been through a lens
+            return canvas, cv2.GaussianBlur(ink, (0, 0), rng.uniform(0.35, 1.1))
+        return capture.blur(rng, [canvas, ink])
 
     def sample(self, rng, page, back=None):
         canvas, ink = self.layers(rng, page, random_em(rng))
-        image = capture.capture(rng, written(canvas, ink), back)
+        image = written(canvas, ink)
+        image = capture.recapture(rng, image) if page.captured else capture.capture(rng, image, back)
         return image, forget_invisible(image, labels(canvas, ink))
 
     def pair(self, rng, page, em):
@@ -231,11 +242,12 @@ class Writer:
             odds = {"word": 0.6 if reader else 0.07, "margin": 0.3, "option": 0.35, "bubble": 0.45}.get(slot["kind"], 1)
             if rng.random() < eagerness * odds:
                 self.fill(slot)
-        for _ in range(int(rng.choice([0, 1, 2, 4, 8], p=[0.15, 0.22, 0.28, 0.22, 0.13]))):
+        spots = max(1, self.side / 500)  # a larger piece has room for more
+        for _ in range(int(spots * rng.choice([0, 1, 2, 4, 8], p=[0.15, 0.22, 0.28, 0.22, 0.13]))):
             self.note()
         if rng.random() < 0.36:
             self.hand, self.pen = self.inks.hand(rng), self.inks.pen(rng)
-            for _ in range(int(rng.integers(1, 5))):
+            for _ in range(int(spots * rng.integers(1, 5))):
                 self.teacher()
 
     # Where things go.

@@ -88,10 +88,12 @@ type Mailer interface {
 	Send(ctx context.Context, n Notice) error
 }
 
-// Throttle slows attempts that share a key down. Allow counts an attempt and returns 0, or refuses
-// it and returns how long to wait.
+// Throttle holds attempts that share a key back. It counts an attempt and returns 0, or refuses it
+// and returns how long to wait.
 type Throttle interface {
 	Allow(ctx context.Context, key string) (wait time.Duration, err error)
+	// Slow is Allow with short waits only, for what many may share who know nothing of each other.
+	Slow(ctx context.Context, key string) (wait time.Duration, err error)
 }
 
 // Config configures a [Service].
@@ -173,13 +175,20 @@ func (s *Service) allow(ctx context.Context, keys ...string) error {
 		return nil
 	}
 	for _, key := range keys {
-		wait, err := s.throttle.Allow(ctx, key)
-		if err != nil {
-			return fmt.Errorf("account: throttle: %w", err)
+		if err := verdict(s.throttle.Allow(ctx, key)); err != nil {
+			return err
 		}
-		if wait > 0 {
-			return &ThrottledError{wait}
-		}
+	}
+	return nil
+}
+
+// verdict is a throttle's answer as an error.
+func verdict(wait time.Duration, err error) error {
+	switch {
+	case err != nil:
+		return fmt.Errorf("account: throttle: %w", err)
+	case wait > 0:
+		return &ThrottledError{wait}
 	}
 	return nil
 }

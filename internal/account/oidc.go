@@ -169,7 +169,7 @@ func (s *Service) CompleteSignIn(ctx context.Context, query url.Values, cookie, 
 	if err != nil {
 		return "", User{}, err
 	}
-	return s.open(ctx, u, hash, agent)
+	return s.open(ctx, u, hash, address, agent)
 }
 
 // claims is what is read of an ID token.

@@ -25,7 +25,7 @@ func (s Session) Expires() time.Time {
 // is nowhere kept. The agent is what its user will know the session by, such as a browser's name.
 // Whatever is wrong is [ErrCredentials], found by as much work.
 func (s *Service) LogIn(ctx context.Context, email, password, address, agent string) (string, User, error) {
-	if err := s.allow(ctx, s.attempts("login", address, email)...); err != nil {
+	if err := s.allowLogIn(ctx, email, address); err != nil {
 		return "", User{}, err
 	}
 	u, hash, err := s.credentials(ctx, email)
@@ -38,7 +38,33 @@ func (s *Service) LogIn(ctx context.Context, email, password, address, agent str
 	case !ok:
 		return "", User{}, ErrCredentials
 	}
-	return s.open(ctx, u, hash, agent)
+	return s.open(ctx, u, hash, address, agent)
+}
+
+// allowLogIn counts an attempt to log in. Where the account's owner logged in before, only attempts at
+// this account from there count: nobody elsewhere, and nobody's attempts at other accounts, keep the
+// owner out. From elsewhere an address may try so often, and an account is slow.
+func (s *Service) allowLogIn(ctx context.Context, email, address string) error {
+	place, account := s.hashAddress(address), keyed(s.keys.attempt, foldEmail(email))
+	familiar, err := s.familiar(ctx, email, place)
+	switch {
+	case err != nil:
+		return err
+	case familiar:
+		return s.allow(ctx, "login-pair:"+place+":"+account)
+	}
+	if err := s.allow(ctx, "login-address:"+place); err != nil || s.throttle == nil {
+		return err
+	}
+	return verdict(s.throttle.Slow(ctx, "login-account:"+account))
+}
+
+func (s *Service) familiar(ctx context.Context, email, place string) (bool, error) {
+	email, err := checkEmail(email)
+	if err != nil {
+		return false, nil
+	}
+	return s.store.Familiar(ctx, email, place)
 }
 
 // credentials finds the user with an address and what its password is compared with, which is the
@@ -55,9 +81,9 @@ func (s *Service) credentials(ctx context.Context, email string) (User, string, 
 	return u, hash, err
 }
 
-func (s *Service) open(ctx context.Context, u User, hash, agent string) (string, User, error) {
+func (s *Service) open(ctx context.Context, u User, hash, address, agent string) (string, User, error) {
 	token := newToken()
-	if err := s.store.OpenSession(ctx, hashToken(token), u.ID, hash, agent, s.now()); err != nil {
+	if err := s.store.OpenSession(ctx, hashToken(token), u.ID, hash, s.hashAddress(address), agent, s.now()); err != nil {
 		return "", User{}, orError(err, ErrCredentials)
 	}
 	return token, u, nil

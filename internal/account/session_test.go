@@ -138,7 +138,8 @@ func TestAttemptsAreThrottled(t *testing.T) {
 			keys []string
 			try  func() error
 		}{
-			{[]string{"login-address:", "login-account:"}, func() error { return w.logIn(email, password) }},
+			{[]string{"login-pair:"}, func() error { return w.logIn(email, password) }},
+			{[]string{"login-address:", "login-account:"}, func() error { return w.logIn("bea@example.com", password) }},
 			{[]string{"mail-address:", "mail-account:"}, func() error { return w.SignUp(w.ctx, email, password, address) }},
 			{[]string{"mail-address:", "mail-account:"}, func() error { return w.RequestReset(w.ctx, email, address) }},
 			{[]string{"password-account:"}, func() error { return w.ChangePassword(w.ctx, u.ID, other, password) }},
@@ -159,6 +160,36 @@ func TestAttemptsAreThrottled(t *testing.T) {
 			w.down = errors.New("limits are away")
 			w.refused(try(), w.down)
 			w.down = nil
+		}
+	})
+}
+
+// Where the owner of an account logged in before, nothing that others try elsewhere keeps it out.
+func TestNobodyElsewhereLocksOut(t *testing.T) {
+	each(t, func(w *world) {
+		_, _ = w.user()
+		from := func(address, password string) error {
+			_, _, err := w.LogIn(w.ctx, email, password, address, agent)
+			return err
+		}
+		w.wait = map[string]time.Duration{"login-account:": time.Minute, "login-address:": time.Hour}
+		var throttled *account.ThrottledError
+		if err := from("203.0.113.9", password); !errors.As(err, &throttled) {
+			t.Errorf("elsewhere: error is %v", err)
+		}
+		w.must(from(address, password))
+		w.refused(from(address, "wrong password"), account.ErrCredentials)
+
+		// A reset makes a place familiar, but leads nowhere by itself.
+		w.must(w.RequestReset(w.ctx, email, "203.0.113.9"))
+		_, err := w.Reset(w.ctx, w.mail(account.NoticeReset).Token, other, "203.0.113.9")
+		w.must(err)
+		w.must(from("203.0.113.9", other))
+
+		w.pass(90*24*time.Hour + time.Second)
+		w.must(w.Prune(w.ctx, keep))
+		if err := from(address, other); !errors.As(err, &throttled) {
+			t.Errorf("after 90 days: error is %v", err)
 		}
 	})
 }

@@ -76,8 +76,8 @@ func (s *Service) RequestReset(ctx context.Context, email, address string) error
 }
 
 // Reset gives an account a new password by the token that was sent to its e-mail address, once
-// within an hour. This verifies the address and ends all sessions.
-func (s *Service) Reset(ctx context.Context, token, password string) (User, error) {
+// within an hour, from a network address. This verifies the e-mail address and ends all sessions.
+func (s *Service) Reset(ctx context.Context, token, password, address string) (User, error) {
 	now := s.now()
 	u, err := s.store.OneTimeUser(ctx, hashToken(token), NoticeReset, now)
 	if err != nil {
@@ -90,7 +90,7 @@ func (s *Service) Reset(ctx context.Context, token, password string) (User, erro
 	if err != nil {
 		return User{}, err
 	}
-	return u, orError(s.store.Reset(ctx, hashToken(token), hash, now), ErrOneTimeToken)
+	return u, orError(s.store.Reset(ctx, hashToken(token), hash, s.hashAddress(address), now), ErrOneTimeToken)
 }
 
 // ChangePassword replaces a password by another and ends all sessions, that of the caller too.

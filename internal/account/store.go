@@ -68,9 +68,9 @@ type UserStore interface {
 	OneTimeUser(ctx context.Context, hash, purpose string, now time.Time) (User, error)
 	// Verify uses a token: its user is verified and has its password. The user's others end.
 	Verify(ctx context.Context, hash string, now time.Time) (User, error)
-	// Reset uses a token: its user is verified and has the password. The user's other tokens and
-	// all sessions end.
-	Reset(ctx context.Context, hash, password string, now time.Time) error
+	// Reset uses a token, at a place: its user is verified and has the password. The user's other
+	// tokens and all sessions end.
+	Reset(ctx context.Context, hash, password, place string, now time.Time) error
 	// ChangePassword replaces a password's hash if it is still the old one. The user's tokens and
 	// all sessions end.
 	ChangePassword(ctx context.Context, userID, old, password string) error
@@ -86,9 +86,12 @@ type Session struct {
 
 // SessionStore keeps sessions by the hashes of their tokens.
 type SessionStore interface {
-	// OpenSession adds a session if the user's password hash is still this one, so that none is
-	// opened by a password that was replaced meanwhile.
-	OpenSession(ctx context.Context, hash, userID, password, agent string, now time.Time) error
+	// OpenSession adds a session, opened at a place, if the user's password hash is still this one, so
+	// that none is opened by a password that was replaced meanwhile.
+	OpenSession(ctx context.Context, hash, userID, password, place, agent string, now time.Time) error
+	// Familiar reports whether the user with an e-mail address opened a session, or used a token to
+	// reset the password, at a place.
+	Familiar(ctx context.Context, email, place string) (bool, error)
 	Session(ctx context.Context, hash string) (User, Session, error)
 	// Touch writes that a session was seen unless that was written after before.
 	Touch(ctx context.Context, hash string, now, before time.Time) error
@@ -98,8 +101,8 @@ type SessionStore interface {
 	EndSessions(ctx context.Context, userID string) error
 	// EndSessionOf ends a user's session with an id.
 	EndSessionOf(ctx context.Context, userID, id string) error
-	// Prune deletes sessions created or seen no later than these times, and one-time tokens that
-	// expire no later than now.
+	// Prune deletes sessions created or seen no later than these times, places where nobody logged in
+	// since the first, and one-time tokens that expire no later than now.
 	Prune(ctx context.Context, created, seen, now time.Time) error
 }
 

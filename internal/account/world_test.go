@@ -99,6 +99,11 @@ func (w *world) Allow(_ context.Context, key string) (time.Duration, error) {
 	return 0, w.down
 }
 
+// Slow implements account.Throttle.
+func (w *world) Slow(ctx context.Context, key string) (time.Duration, error) {
+	return w.Allow(ctx, key)
+}
+
 // mail is the last mail, which must be of a kind.
 func (w *world) mail(kind string) account.Notice {
 	w.t.Helper()
@@ -167,6 +172,6 @@ func (w *world) atOnce(n int, want error, do func(i int) error) int {
 }
 
 func (w *world) reset(token, password string) error {
-	_, err := w.Reset(w.ctx, token, password)
+	_, err := w.Reset(w.ctx, token, password, address)
 	return err
 }

@@ -48,17 +48,17 @@ type Purchase struct {
 
 // Delivery is what became of a purchase.
 type Delivery struct {
-	Again    bool     // it had been delivered before, and nothing was done; the rest is empty
-	Revoked  bool     // it was refunded before it could be delivered, and nothing was given
-	Customer Customer // of a developer plan
-	Package  Package
+	Again    bool     `json:"again"`    // it had been delivered before, and nothing was done; the rest is empty
+	Revoked  bool     `json:"revoked"`  // it was refunded before it could be delivered, and nothing was given
+	Customer Customer `json:"customer"` // of a developer plan
+	Package  Package  `json:"package"`
 }
 
 // Customer is a buyer of developer plans.
 type Customer struct {
-	ID      string
-	Slug    string
-	AppCode string
+	ID      string `json:"id"`
+	Slug    string `json:"slug"`
+	AppCode string `json:"appCode"`
 }
 
 // Customers makes the customers of developer plans, and their tokens.
@@ -75,9 +75,9 @@ type Customers interface {
 
 // Package is the credits that a purchase gave.
 type Package struct {
-	Credits int64
-	Expires time.Time
-	Revoked bool // it was revoked, perhaps before it was granted
+	Credits int64     `json:"credits"`
+	Expires time.Time `json:"expires"`
+	Revoked bool      `json:"revoked"` // it was revoked, perhaps before it was granted
 }
 
 // Packages keeps credits.
@@ -107,6 +107,7 @@ type Mails interface {
 
 // Buyers remembers which users of the web bought something.
 type Buyers interface {
+	// Bought returns [ErrRefused] when there is no such user.
 	Bought(ctx context.Context, userID string) error
 }
 
@@ -117,6 +118,19 @@ type Record struct {
 	Token     string // what is known of the token: "", [tokenUnsure], or its id
 	Delivered bool
 	Revoked   bool
+}
+
+// Parked is a payment that cannot be delivered as it is: an operator is to refund it, or to grant what
+// it is worth.
+type Parked struct {
+	Reference string    `json:"reference"`
+	Plan      string    `json:"plan"`
+	Email     string    `json:"email"`
+	UserID    string    `json:"userId"`
+	Cents     int64     `json:"cents"`
+	Currency  string    `json:"currency"`
+	Why       string    `json:"why"`
+	Since     time.Time `json:"since"`
 }
 
 // Revenue is what was paid in a currency on a day.
@@ -147,8 +161,10 @@ type Store interface {
 	Abandon(ctx context.Context, reference string, attempt int) error
 	// Revoke marks a purchase, known or not yet, as never to be delivered.
 	Revoke(ctx context.Context, reference, why string, now time.Time) error
-	// Unfinished returns the oldest purchases since a time that are neither delivered nor revoked
-	// and that no attempt is under way at, at most limit.
+	// Park remembers a payment that cannot be delivered, and reports whether it was not parked before.
+	Park(ctx context.Context, p Parked) (bool, error)
+	// Unfinished returns the oldest purchases since a time that are neither delivered, revoked nor
+	// parked and that no attempt is under way at, at most limit.
 	Unfinished(ctx context.Context, now, since time.Time, limit int) ([]Purchase, error)
 
 	// Heard reports whether an event was remembered.

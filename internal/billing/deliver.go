@@ -140,11 +140,11 @@ func (d *Deliverer) abandon(ctx context.Context, r Record) {
 
 func (d *Deliverer) give(ctx context.Context, plan Plan, r Record) (Delivery, error) {
 	if !plan.Developer {
-		pack, err := d.packages.Grant(ctx, "user:"+r.UserID, plan.ID, source(r.Reference))
-		if err != nil || pack.Revoked {
-			return Delivery{Package: pack, Revoked: pack.Revoked}, err
+		if err := d.buyers.Bought(ctx, r.UserID); err != nil {
+			return Delivery{}, err
 		}
-		return Delivery{Package: pack}, d.buyers.Bought(ctx, r.UserID)
+		pack, err := d.packages.Grant(ctx, "user:"+r.UserID, plan.ID, source(r.Reference))
+		return Delivery{Package: pack, Revoked: pack.Revoked}, err
 	}
 	customer, err := d.customer(ctx, r.Purchase)
 	if err != nil {
@@ -218,6 +218,19 @@ func (d *Deliverer) note(ctx context.Context, r Record, customerID, token string
 	return r.Revoked, err
 }
 
+// park keeps a payment that cannot be delivered for an operator, who is told once.
+func (d *Deliverer) park(ctx context.Context, p Purchase, why error) error {
+	fresh, err := d.store.Park(ctx, Parked{
+		Reference: clean(p.Reference), Plan: clean(p.Plan), Email: clean(p.Email), UserID: clean(p.UserID),
+		Cents: p.Cents, Currency: clean(p.Currency), Why: clean(why.Error()), Since: d.now(),
+	})
+	if fresh {
+		d.log.Error("alarm: a payment is parked; refund it, or grant what it is worth (unink admin parked lists them)",
+			"reference", clean(p.Reference), "plan", clean(p.Plan), "error", why)
+	}
+	return err
+}
+
 // Revoke takes back what is left of a purchase that was refunded or is disputed. When the purchase
 // is not known yet, it will give nothing.
 func (d *Deliverer) Revoke(ctx context.Context, reference, why string) error {
@@ -240,7 +253,11 @@ func (d *Deliverer) Resume(ctx context.Context) error {
 		return err
 	}
 	for _, p := range purchases {
-		if _, err := d.Deliver(ctx, p); err != nil && !errors.Is(err, ErrBusy) {
+		_, err := d.Deliver(ctx, p)
+		if errors.Is(err, ErrRefused) {
+			err = d.park(ctx, p, err)
+		}
+		if err != nil && !errors.Is(err, ErrBusy) {
 			d.log.Error("alarm: a purchase is not delivered", "reference", p.Reference, "plan", p.Plan, "error", err)
 		}
 	}

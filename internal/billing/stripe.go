@@ -147,7 +147,7 @@ func sessionOf(plan Plan, b Buyer, successURL, cancelURL string) *stripe.Checkou
 // Webhook takes one call of Stripe's: the body as it came, and the header Stripe-Signature. After
 // nil answer 200; after [ErrSignature] 400; after any other error 500, and Stripe will call again.
 //
-// A paid session is delivered. A full refund, and a dispute that takes the money, revoke; a partial
+// A paid session is delivered, or parked where it cannot be. A full refund, and a dispute that takes the money, revoke; a partial
 // refund and a bank's mere inquiry are left to the operator. Other events are acknowledged.
 func (s *Stripe) Webhook(ctx context.Context, payload []byte, signature string) error {
 	if len(payload) > maxPayload {
@@ -262,17 +262,17 @@ func (s *Stripe) paid(ctx context.Context, c session) error {
 		log.Info("a payment is under way") // another event tells how it ends
 		return nil
 	}
-	if err := s.checkPrice(c, planID); err != nil {
-		log.Error("alarm: a payment is refused; refund it, or grant what it is worth", "error", err)
-		return err
-	}
-	_, err := s.deliverer.Deliver(ctx, Purchase{
+	p := Purchase{
 		Reference: c.reference(), Plan: planID, Email: firstOf(c.CustomerDetails.Email, c.CustomerEmail),
 		Name: firstOf(c.Metadata[metaName], c.CustomerDetails.Name), Slug: c.Metadata[metaSlug], UserID: c.Metadata[metaUser],
 		Cents: c.AmountTotal, Currency: c.Currency,
-	})
-	if errors.Is(err, ErrRefused) {
-		log.Error("alarm: a payment is refused; refund it, or grant what it is worth", "error", err)
+	}
+	err := s.checkPrice(c, planID)
+	if err == nil {
+		_, err = s.deliverer.Deliver(ctx, p)
+	}
+	if errors.Is(err, ErrRefused) { // Stripe's telling of it again would change nothing
+		return s.deliverer.park(ctx, p, err)
 	}
 	return err
 }

@@ -271,7 +271,13 @@ func (m mails) Credentials(ctx context.Context, key, to string, c billing.Creden
 type buyers struct{ w *world }
 
 func (b buyers) Bought(ctx context.Context, userID string) error {
-	return b.w.faults.around(func() error { return b.w.accounts.SetBought(ctx, userID) })
+	return b.w.faults.around(func() error {
+		err := b.w.accounts.SetBought(ctx, userID)
+		if errors.Is(err, account.ErrNotFound) {
+			return billing.ErrRefused
+		}
+		return err
+	})
 }
 
 // faultyStore has faults around what changes a purchase.

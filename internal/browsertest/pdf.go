@@ -14,6 +14,7 @@ type PDFPage struct {
 	Grey          int  // of its paper in percent: what tells pages apart
 	Turned        int  // degrees, clockwise
 	Written       bool // with a wave in blue ink near its head
+	Blank         bool // without the text
 }
 
 // PDF writes a PDF by hand.
@@ -37,7 +38,10 @@ func PDF(pages ...PDFPage) []byte {
 	for i, p := range pages {
 		object("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 %d %d] /Rotate %d /Contents %d 0 R /Resources << /Font << /F 3 0 R >> >> >>",
 			p.Width, p.Height, p.Turned, 5+2*i)
-		content := fmt.Sprintf("%.2f g 0 0 %d %d re f 0 g BT /F 24 Tf 20 20 Td (Page %d) Tj ET", float64(p.Grey)/100, p.Width, p.Height, i+1)
+		content := fmt.Sprintf("%.2f g 0 0 %d %d re f 0 g", float64(p.Grey)/100, p.Width, p.Height)
+		if !p.Blank {
+			content += fmt.Sprintf(" BT /F 24 Tf 20 20 Td (Page %d) Tj ET", i+1)
+		}
 		if p.Written {
 			content += wave(p)
 		}

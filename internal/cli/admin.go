@@ -13,10 +13,12 @@ import (
 	"golang.org/x/term"
 
 	"unink/internal/account"
+	"unink/internal/app"
 	"unink/internal/billing"
 	"unink/internal/credit"
 	"unink/internal/ident"
 	"unink/internal/mail"
+	"unink/internal/misuse"
 )
 
 // adminCmd are the operator's commands. They work on the database itself, while the service
@@ -30,10 +32,19 @@ type adminCmd struct {
 	Ledger    ledgerCmd    `cmd:"" help:"Movements of credits, newest first."`
 	Audit     auditCmd     `cmd:"" help:"Check that every balance is its ledger's sum."`
 	Stats     statsCmd     `cmd:"" help:"Pages by day, entry point, page, flags and outcome."`
+	Parked    parkedCmd    `cmd:"" help:"Payments that could not be delivered: refund them, or grant what they are worth."`
 	Outbox    outboxCmd    `cmd:"" help:"Mails that wait, were given up, or were sent."`
 	Catalogue catalogueCmd `cmd:"" help:"Plans and packs on sale."`
 	Backup    backupCmd    `cmd:"" help:"Copy the embedded database, also while the service runs."`
 	Restore   restoreCmd   `cmd:"" help:"Put a copy back, while no service runs."`
+}
+
+// hint names the command that lists what is sold.
+func (f catalogueFlags) hint() string {
+	if f.Catalogue == "" {
+		return "unink admin catalogue"
+	}
+	return "unink admin catalogue --catalogue " + quoted(f.Catalogue)
 }
 
 // adminFlags are what every operator's command has.
@@ -90,18 +101,22 @@ func (f adminFlags) print(out io.Writer, t table) error {
 }
 
 // with opens the database, does something with it and prints the result.
-func (f adminFlags) with(env *environment, do func(ctx context.Context, b *backend) (table, error)) error {
-	return f.withPlans(env, catalogueFlags{}, backendConfig{}, do)
+func (f adminFlags) with(env *environment, do func(ctx context.Context, b *app.Backend) (table, error)) error {
+	return f.withPlans(env, catalogueFlags{}, domainFlags{}, do)
 }
 
 // withPlans is with for what sells plans of a catalogue.
-func (f adminFlags) withPlans(env *environment, plans catalogueFlags, c backendConfig, do func(ctx context.Context, b *backend) (table, error)) error {
+func (f adminFlags) withPlans(env *environment, plans catalogueFlags, domain domainFlags, do func(ctx context.Context, b *app.Backend) (table, error)) error {
 	sell := sellingFlags{catalogueFlags: plans, MailFrom: mail.DefaultConfig().From}
-	b, err := f.openBackend(env.ctx, sell, c, slog.New(slog.DiscardHandler))
+	config := sell.backend(f.storeFlags, domain)
+	if err := config.Check(); err != nil {
+		return err
+	}
+	b, err := app.Open(env.ctx, config, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
-	defer b.close()
+	defer func() { _ = b.Close() }()
 	t, err := do(env.ctx, b)
 	if err != nil {
 		return err
@@ -110,10 +125,10 @@ func (f adminFlags) withPlans(env *environment, plans catalogueFlags, c backendC
 }
 
 type userCmd struct {
-	Add    userAddCmd    `cmd:"" help:"Make an account, its address taken for confirmed."`
+	Add    userAddCmd    `cmd:"" help:"Create an account; its address counts as confirmed."`
 	List   userListCmd   `cmd:"" help:"List accounts."`
-	Role   userRoleCmd   `cmd:"" help:"Say whether an account may see the operator's page."`
-	Delete userDeleteCmd `cmd:"" help:"Delete an account and what is known of its user."`
+	Role   userRoleCmd   `cmd:"" help:"Give an account the operator's role, or take it away."`
+	Delete userDeleteCmd `cmd:"" help:"Delete an account and its user's data."`
 }
 
 type userAddCmd struct {
@@ -128,14 +143,14 @@ func (c *userAddCmd) Run(env *environment) error {
 	if err != nil {
 		return err
 	}
-	return c.with(env, func(ctx context.Context, b *backend) (table, error) {
+	return c.with(env, func(ctx context.Context, b *app.Backend) (table, error) {
 		role := ""
 		if c.Operator {
 			role = account.Operator
 		}
-		u, err := b.accounts.CreateUser(ctx, c.Email, password, role)
+		u, err := b.Accounts.CreateUser(ctx, c.Email, password, role)
 		if err == nil && c.Credits > 0 {
-			_, _, err = b.credits.Grant(ctx, credit.Grant{
+			_, _, err = b.Credits.Grant(ctx, credit.Grant{
 				Owner: account.OwnerPrefix + u.ID, Plan: "welcome", Credits: c.Credits, Expires: credit.Never, Source: account.WelcomePrefix + u.ID,
 			})
 		}
@@ -166,7 +181,7 @@ func usersTable(users []account.User) table {
 // listFlags choose a part of a long list.
 type listFlags struct {
 	Limit int    `default:"100" help:"Rows (${default})."`
-	After string `help:"Go on after this id."`
+	After string `help:"Continue after this id."`
 }
 
 type userListCmd struct {
@@ -175,8 +190,8 @@ type userListCmd struct {
 }
 
 func (c *userListCmd) Run(env *environment) error {
-	return c.with(env, func(ctx context.Context, b *backend) (table, error) {
-		users, err := b.accounts.Users(ctx, c.Limit, c.After)
+	return c.with(env, func(ctx context.Context, b *app.Backend) (table, error) {
+		users, err := b.Accounts.Users(ctx, c.Limit, c.After)
 		return usersTable(users), err
 	})
 }
@@ -188,15 +203,15 @@ type userRoleCmd struct {
 }
 
 func (c *userRoleCmd) Run(env *environment) error {
-	return c.with(env, func(ctx context.Context, b *backend) (table, error) {
-		u, err := b.accounts.FindUser(ctx, c.User)
+	return c.with(env, func(ctx context.Context, b *app.Backend) (table, error) {
+		u, err := b.Accounts.FindUser(ctx, c.User)
 		if err != nil {
 			return table{}, err
 		}
 		if u.Role = account.Operator; c.Role == "none" {
 			u.Role = ""
 		}
-		return usersTable([]account.User{u}), b.accounts.SetRole(ctx, u.ID, u.Role)
+		return usersTable([]account.User{u}), b.Accounts.SetRole(ctx, u.ID, u.Role)
 	})
 }
 
@@ -206,21 +221,21 @@ type userDeleteCmd struct {
 }
 
 func (c *userDeleteCmd) Run(env *environment) error {
-	return c.with(env, func(ctx context.Context, b *backend) (table, error) {
-		u, err := b.accounts.FindUser(ctx, c.User)
+	return c.with(env, func(ctx context.Context, b *app.Backend) (table, error) {
+		u, err := b.Accounts.FindUser(ctx, c.User)
 		if err != nil {
 			return table{}, err
 		}
 		owner := account.OwnerPrefix + u.ID
-		revoked, err := b.credits.RevokeOwner(ctx, owner, "account deleted by an operator")
+		revoked, err := b.Credits.RevokeOwner(ctx, owner, "account deleted by an operator")
 		if err != nil {
 			return table{}, err
 		}
-		if err := b.uses.Forget(ctx, owner); err != nil {
+		if err := b.Uses.Forget(ctx, owner); err != nil {
 			return table{}, err
 		}
 		t := table{rows: []string{fmt.Sprintf("deleted %s, which had %d credits left", u.ID, revoked)}, value: map[string]any{"deleted": u.ID, "revoked": revoked}}
-		return t, b.accounts.Delete(ctx, u.ID)
+		return t, b.Accounts.Delete(ctx, u.ID)
 	})
 }
 
@@ -241,17 +256,17 @@ type customerAddCmd struct {
 }
 
 func (c *customerAddCmd) Run(env *environment) error {
-	return c.withPlans(env, c.catalogueFlags, c.backendConfig(), func(ctx context.Context, b *backend) (table, error) {
-		plan, known := b.catalogue.Plan(c.Plan)
+	return c.withPlans(env, c.catalogueFlags, c.domainFlags, func(ctx context.Context, b *app.Backend) (table, error) {
+		plan, known := b.Catalogue.Plan(c.Plan)
 		if !known || plan.Entry != credit.Developer {
-			return table{}, wrongUse("there is no developer plan %q; unink admin catalogue lists them", c.Plan)
+			return table{}, misuse.Errorf("there is no developer plan %q; %s lists them", c.Plan, c.hint())
 		}
 		if c.Slug != "" {
-			if err := b.claimSlug(ctx, c.Email, c.Name, c.Slug); err != nil {
+			if err := b.ClaimSlug(ctx, c.Email, c.Name, c.Slug); err != nil {
 				return table{}, err
 			}
 		}
-		d, err := b.selling.Deliver(ctx, billing.Purchase{
+		d, err := b.Selling.Deliver(ctx, billing.Purchase{
 			Reference: "admin:" + ident.Secret(), Plan: c.Plan, Email: c.Email, Name: c.Name, Slug: c.Slug,
 		})
 		if err != nil {
@@ -259,7 +274,7 @@ func (c *customerAddCmd) Run(env *environment) error {
 		}
 		t := table{value: d}
 		t.add("customer", d.Customer.ID)
-		t.add("API domain", b.apiDomain(d.Customer.Slug))
+		t.add("API domain", b.APIDomain(d.Customer.Slug))
 		t.add("AppCode", d.Customer.AppCode)
 		t.add("credits", d.Package.Credits)
 		t.add("expires", d.Package.Expires)
@@ -274,11 +289,11 @@ type customerListCmd struct {
 }
 
 func (c *customerListCmd) Run(env *environment) error {
-	return c.with(env, func(ctx context.Context, b *backend) (table, error) {
-		customers, err := b.accounts.Customers(ctx, c.Limit, c.After)
+	return c.with(env, func(ctx context.Context, b *app.Backend) (table, error) {
+		customers, err := b.Accounts.Customers(ctx, c.Limit, c.After)
 		t := table{head: "ID\tDOMAIN\tAPPCODE\tE-MAIL\tNAME\tSINCE\tCLOSED\tCREDITS", value: customers}
 		for _, cu := range customers {
-			credits, err := b.credits.Balance(ctx, "customer:"+cu.ID)
+			credits, err := b.Credits.Balance(ctx, "customer:"+cu.ID)
 			if err != nil {
 				return t, err
 			}
@@ -294,13 +309,13 @@ type customerRevokeCmd struct {
 }
 
 func (c *customerRevokeCmd) Run(env *environment) error {
-	return c.with(env, func(ctx context.Context, b *backend) (table, error) {
-		cu, err := b.accounts.FindCustomer(ctx, c.Customer)
+	return c.with(env, func(ctx context.Context, b *app.Backend) (table, error) {
+		cu, err := b.Accounts.FindCustomer(ctx, c.Customer)
 		if err != nil {
 			return table{}, err
 		}
 		t := table{rows: []string{"closed " + cu.ID}, value: map[string]string{"closed": cu.ID}}
-		return t, b.accounts.RevokeCustomer(ctx, cu.ID)
+		return t, b.Accounts.RevokeCustomer(ctx, cu.ID)
 	})
 }
 
@@ -315,27 +330,27 @@ type grantCmd struct {
 }
 
 func (c *grantCmd) Run(env *environment) error {
-	return c.withPlans(env, c.catalogueFlags, backendConfig{}, func(ctx context.Context, b *backend) (table, error) {
-		owner, entry, err := b.buyer(ctx, c.To)
+	return c.withPlans(env, c.catalogueFlags, domainFlags{}, func(ctx context.Context, b *app.Backend) (table, error) {
+		owner, entry, err := b.Buyer(ctx, c.To)
 		if err != nil {
 			return table{}, err
 		}
 		plan := credit.Plan{ID: "grant", Credits: c.Credits, Months: c.Months}
 		if c.Plan != "" {
 			known := false
-			if plan, known = b.catalogue.Plan(c.Plan); !known {
-				return table{}, wrongUse("there is no plan %q; unink admin catalogue lists them", c.Plan)
+			if plan, known = b.Catalogue.Plan(c.Plan); !known {
+				return table{}, misuse.Errorf("there is no plan %q; %s lists them", c.Plan, c.hint())
 			}
 			if plan.Entry != entry {
-				return table{}, wrongUse("the plan %q is for %s, and %s is none of them; unink admin catalogue lists plans with their entry point", plan.ID, soldTo[plan.Entry], c.To)
+				return table{}, misuse.Errorf("the plan %q is for %s, and %s is none of them; %s lists plans with their entry point", plan.ID, soldTo[plan.Entry], c.To, c.hint())
 			}
 			if id, user := strings.CutPrefix(owner, account.OwnerPrefix); user {
-				if err := b.accounts.SetBought(ctx, id); err != nil {
+				if err := b.Accounts.SetBought(ctx, id); err != nil {
 					return table{}, err
 				}
 			}
 		}
-		p, _, err := b.credits.Grant(ctx, credit.Grant{
+		p, _, err := b.Credits.Grant(ctx, credit.Grant{
 			Owner: owner, Plan: plan.ID, Credits: plan.Credits, Expires: plan.Expires(time.Now()), Source: "admin:" + ident.Secret(), Note: c.Note,
 		})
 		return packagesTable([]credit.Package{p}), err
@@ -360,8 +375,8 @@ type revokeCmd struct {
 }
 
 func (c *revokeCmd) Run(env *environment) error {
-	return c.with(env, func(ctx context.Context, b *backend) (table, error) {
-		revoked, err := b.credits.Revoke(ctx, c.Source, c.Note)
+	return c.with(env, func(ctx context.Context, b *app.Backend) (table, error) {
+		revoked, err := b.Credits.Revoke(ctx, c.Source, c.Note)
 		return table{rows: []string{fmt.Sprintf("took back %d credits", revoked)}, value: map[string]int{"revoked": revoked}}, err
 	})
 }
@@ -369,16 +384,16 @@ func (c *revokeCmd) Run(env *environment) error {
 type rotateCmd struct {
 	adminFlags
 	Customer string        `arg:"" help:"Id, API domain or AppCode."`
-	Grace    time.Duration `default:"24h" help:"For which the earlier token is still taken (${default})."`
+	Grace    time.Duration `default:"24h" help:"How long the earlier token still works (${default})."`
 }
 
 func (c *rotateCmd) Run(env *environment) error {
-	return c.with(env, func(ctx context.Context, b *backend) (table, error) {
-		cu, err := b.accounts.FindCustomer(ctx, c.Customer)
+	return c.with(env, func(ctx context.Context, b *app.Backend) (table, error) {
+		cu, err := b.Accounts.FindCustomer(ctx, c.Customer)
 		if err != nil {
 			return table{}, err
 		}
-		token, id, err := b.accounts.NewToken(ctx, cu.ID, c.Grace)
+		token, id, err := b.Accounts.NewToken(ctx, cu.ID, c.Grace)
 		return table{rows: []string{token}, value: map[string]string{"id": id, "token": token}}, err
 	})
 }
@@ -391,19 +406,19 @@ type ledgerCmd struct {
 }
 
 func (c *ledgerCmd) Run(env *environment) error {
-	return c.with(env, func(ctx context.Context, b *backend) (table, error) {
+	return c.with(env, func(ctx context.Context, b *app.Backend) (table, error) {
 		owner := ""
 		var packages []credit.Package
 		if c.Owner != "" {
 			var err error
-			if owner, err = b.owner(ctx, c.Owner); err != nil {
+			if owner, err = b.Owner(ctx, c.Owner); err != nil {
 				return table{}, err
 			}
-			if packages, err = b.credits.Packages(ctx, owner); err != nil {
+			if packages, err = b.Credits.Packages(ctx, owner); err != nil {
 				return table{}, err
 			}
 		}
-		entries, err := b.credits.Entries(ctx, credit.Filter{Owner: owner, Since: time.Now().Add(-c.Since), Limit: c.Limit})
+		entries, err := b.Credits.Entries(ctx, credit.Filter{Owner: owner, Since: time.Now().Add(-c.Since), Limit: c.Limit})
 		t := table{head: "TIME\tOWNER\tKIND\tAMOUNT\tPACKAGE\tHOLD\tNOTE", value: map[string]any{"packages": packages, "entries": entries}}
 		for _, e := range entries {
 			t.add(e.At, e.Owner, e.Kind, e.Amount, e.Package, e.Hold, e.Note)
@@ -415,8 +430,8 @@ func (c *ledgerCmd) Run(env *environment) error {
 type auditCmd struct{ adminFlags }
 
 func (c *auditCmd) Run(env *environment) error {
-	return c.with(env, func(ctx context.Context, b *backend) (table, error) {
-		wrong, err := b.credits.Audit(ctx)
+	return c.with(env, func(ctx context.Context, b *app.Backend) (table, error) {
+		wrong, err := b.Credits.Audit(ctx)
 		t := table{value: wrong}
 		for _, d := range wrong {
 			t.add(fmt.Sprintf("%+v", d))
@@ -437,9 +452,9 @@ type statsCmd struct {
 }
 
 func (c *statsCmd) Run(env *environment) error {
-	return c.with(env, func(ctx context.Context, b *backend) (table, error) {
+	return c.with(env, func(ctx context.Context, b *app.Backend) (table, error) {
 		now := time.Now()
-		rows, err := b.uses.Stats(ctx, now.AddDate(0, 0, -c.Days), now, c.By)
+		rows, err := b.Uses.Stats(ctx, now.AddDate(0, 0, -c.Days), now, c.By)
 		t := table{head: strings.ToUpper(strings.Join(c.By, "\t")) + "\tPAGES\tCHARGED\tMEAN MS", value: rows}
 		for _, r := range rows {
 			var cells []any
@@ -447,6 +462,22 @@ func (c *statsCmd) Run(env *environment) error {
 				cells = append(cells, value)
 			}
 			t.add(append(cells, r.Uses, r.Charged, fmt.Sprintf("%.0f", r.MeanMillis))...)
+		}
+		return t, err
+	})
+}
+
+type parkedCmd struct {
+	adminFlags
+	Limit int `default:"100" help:"Rows (${default})."`
+}
+
+func (c *parkedCmd) Run(env *environment) error {
+	return c.with(env, func(ctx context.Context, b *app.Backend) (table, error) {
+		parked, err := b.Parked(ctx, c.Limit)
+		t := table{head: "SINCE\tREFERENCE\tPLAN\tE-MAIL\tUSER\tPAID\tWHY", value: parked}
+		for _, p := range parked {
+			t.add(p.Since, p.Reference, p.Plan, p.Email, p.UserID, fmt.Sprintf("%.2f %s", float64(p.Cents)/100, p.Currency), p.Why)
 		}
 		return t, err
 	})
@@ -465,8 +496,8 @@ type outboxListCmd struct {
 }
 
 func (c *outboxListCmd) Run(env *environment) error {
-	return c.with(env, func(ctx context.Context, b *backend) (table, error) {
-		mails, err := b.outbox.List(ctx, mail.State(c.State), c.Limit)
+	return c.with(env, func(ctx context.Context, b *app.Backend) (table, error) {
+		mails, err := b.Outbox.List(ctx, mail.State(c.State), c.Limit)
 		t := table{head: "ID\tSTATE\tKIND\tTO\tSINCE\tATTEMPTS\tERROR", value: mails}
 		for _, m := range mails {
 			t.add(m.ID, m.State, m.Kind, m.To, m.Created, m.Attempts, m.Error)
@@ -481,8 +512,8 @@ type outboxRetryCmd struct {
 }
 
 func (c *outboxRetryCmd) Run(env *environment) error {
-	return c.with(env, func(ctx context.Context, b *backend) (table, error) {
-		return table{rows: []string{"the mail is sent when the service runs"}, value: map[string]string{"retried": c.ID}}, b.outbox.Retry(ctx, c.ID)
+	return c.with(env, func(ctx context.Context, b *app.Backend) (table, error) {
+		return table{rows: []string{"the mail is sent when the service runs"}, value: map[string]string{"retried": c.ID}}, b.Outbox.Retry(ctx, c.ID)
 	})
 }
 
@@ -492,17 +523,17 @@ type outboxDiscardCmd struct {
 }
 
 func (c *outboxDiscardCmd) Run(env *environment) error {
-	return c.with(env, func(ctx context.Context, b *backend) (table, error) {
+	return c.with(env, func(ctx context.Context, b *app.Backend) (table, error) {
 		t := table{value: map[string]string{"discarded": c.ID}}
 		t.add("the mail is gone; a token in it is good until unink admin rotate ends it")
-		return t, b.outbox.Discard(ctx, c.ID)
+		return t, b.Outbox.Discard(ctx, c.ID)
 	})
 }
 
 type catalogueCmd struct{ catalogueFlags }
 
 func (c *catalogueCmd) Run(env *environment) error {
-	catalogue, err := c.load()
+	catalogue, err := app.LoadCatalogue(c.Catalogue)
 	if err != nil {
 		return err
 	}
@@ -517,12 +548,7 @@ type backupCmd struct {
 }
 
 func (c *backupCmd) Run(env *environment) error {
-	db, err := c.openDatabase(env.ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = db.Close() }()
-	return db.Backup(env.ctx, c.File)
+	return app.Storage(c.storeFlags).Backup(env.ctx, c.File)
 }
 
 type restoreCmd struct {
@@ -531,10 +557,5 @@ type restoreCmd struct {
 }
 
 func (c *restoreCmd) Run(env *environment) error {
-	unlock, err := c.lock()
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	return c.restore(env.ctx, c.File)
+	return app.Storage(c.storeFlags).Restore(env.ctx, c.File)
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"unink/internal/account"
+	"unink/internal/app"
 	"unink/internal/credit"
 	"unink/internal/mail"
 	"unink/internal/store"
@@ -33,11 +34,64 @@ func eachSite(t *testing.T, test func(t *testing.T, s *site)) {
 			t.Fatalf("%s is set", name)
 		}
 	}
-	t.Run("sqlite", func(t *testing.T) { test(t, &site{t, storeFlags{Data: t.TempDir()}}) })
+	t.Run("sqlite", func(t *testing.T) { test(t, newSite(t, storeFlags{Data: t.TempDir()})) })
 	t.Run("postgres", func(t *testing.T) {
 		data := t.TempDir()
-		test(t, &site{t, storeFlags{Data: data, Database: storetest.Postgres(t), Secret: filepath.Join(data, "secret")}})
+		test(t, newSite(t, storeFlags{Data: data, Database: storetest.Postgres(t), Secret: filepath.Join(data, "secret")}))
 	})
+}
+
+// newSite is a place where a service has been.
+func newSite(t *testing.T, flags storeFlags) *site {
+	t.Helper()
+	s := &site{t, flags}
+	s.backend(app.Keep{})
+	return s
+}
+
+// No command makes a database where there is none, nor a folder.
+func TestAdminMakesNoDatabase(t *testing.T) {
+	empty, missing := t.TempDir(), filepath.Join(t.TempDir(), "other")
+	for _, arguments := range [][]string{
+		{"user", "add", "a@example.com"}, {"user", "list"}, {"customer", "add", "a@example.com"}, {"grant", "a@example.com", "--credits", "1"},
+		{"audit"}, {"stats"}, {"outbox", "list"}, {"backup", filepath.Join(t.TempDir(), "copy")},
+	} {
+		for _, data := range []string{empty, missing} {
+			s := &site{t, storeFlags{Data: data}}
+			s.refused(exitFailed, "there is no database in "+data+"; start unink serve first", arguments...)
+		}
+		s := &site{t, storeFlags{Data: missing, Database: "postgres://nobody@localhost:1/none", Secret: filepath.Join(missing, "secret")}}
+		s.refused(exitFailed, "there is no secret", arguments...)
+	}
+	if left, err := os.ReadDir(empty); err != nil || len(left) > 0 {
+		t.Errorf("%v are made, %v", left, err)
+	}
+	if _, err := os.Stat(missing); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a folder is made: %v", err)
+	}
+}
+
+// What a new operator is told to do works on the data that is served, and is told only while there are no users.
+func TestFirstSteps(t *testing.T) {
+	eachSite(t, func(t *testing.T, s *site) {
+		c := &serveCmd{storeFlags: s.flags, domainFlags: domainFlags{Domain: "api.example.com"}}
+		b := s.backend(app.Keep{})
+		steps, err := c.firstSteps(t.Context(), b)
+		where := " --data " + s.flags.Data
+		if s.flags.Database != "" {
+			where = " --secret " + s.flags.Secret
+		}
+		if err != nil || strings.Count(steps, where+"\n") != 2 || !strings.Contains(steps, "--domain api.example.com") {
+			t.Errorf("%s %v", steps, err)
+		}
+		s.must("user", "add", "you@example.com")
+		if steps, err := c.firstSteps(t.Context(), b); err != nil || steps != "" {
+			t.Errorf("with a user: %s %v", steps, err)
+		}
+	})
+	if got := quoted("/srv/it's here"); got != `'/srv/it'\''s here'` {
+		t.Errorf("quoted %s", got)
+	}
 }
 
 func (s *site) arguments(arguments []string) []string {
@@ -76,14 +130,26 @@ func (s *site) refused(want int, word string, arguments ...string) {
 }
 
 // backend opens what stands behind the commands.
-func (s *site) backend(c backendConfig) *backend {
+func (s *site) backend(keep app.Keep) *app.Backend {
 	s.t.Helper()
-	b, err := s.flags.openBackend(s.t.Context(), sellingFlags{MailFrom: mail.DefaultConfig().From}, c, slog.New(slog.DiscardHandler))
+	config := app.Config{Storage: app.Storage(s.flags), MailFrom: mail.DefaultConfig().From, Keep: keep}
+	b, err := app.Open(s.t.Context(), config, slog.New(slog.DiscardHandler))
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.t.Cleanup(b.close)
+	s.t.Cleanup(func() { _ = b.Close() })
 	return b
+}
+
+// database opens the database itself.
+func (s *site) database() *store.DB {
+	s.t.Helper()
+	db, err := store.Open(s.t.Context(), app.Storage(s.flags).DatabaseURL())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { _ = db.Close() })
+	return db
 }
 
 func TestCustomerAddRefusesASlugThatCannotBeHad(t *testing.T) {
@@ -103,24 +169,24 @@ func TestCustomerAddRefusesASlugThatCannotBeHad(t *testing.T) {
 		}
 		s.refused(exitFailed, "slug", add("b@example.com", "--slug", "acme")...) // a customer of its own, and another's slug
 
-		b := s.backend(backendConfig{})
+		b := s.backend(app.Keep{})
 		for slug, want := range map[string]int{"acme": 1000, "other": -1} {
-			c, err := b.accounts.FindCustomer(t.Context(), slug)
+			c, err := b.Accounts.FindCustomer(t.Context(), slug)
 			if (err == nil) != (want >= 0) {
 				t.Errorf("customer %s is %+v, %v", slug, c, err)
 				continue
 			}
-			if got, err := b.credits.Balance(t.Context(), "customer:"+c.ID); want >= 0 && (err != nil || got != want) {
+			if got, err := b.Credits.Balance(t.Context(), "customer:"+c.ID); want >= 0 && (err != nil || got != want) {
 				t.Errorf("customer %s has %d credits, %v, want %d", slug, got, err, want)
 			}
 		}
-		if all, err := b.accounts.Customers(t.Context(), 10, ""); err != nil || len(all) != 2 {
+		if all, err := b.Accounts.Customers(t.Context(), 10, ""); err != nil || len(all) != 2 {
 			t.Errorf("customers are %+v, %v", all, err)
 		}
-		if mails, err := b.outbox.List(t.Context(), "", 10); err != nil || len(mails) != 3 {
+		if mails, err := b.Outbox.List(t.Context(), "", 10); err != nil || len(mails) != 3 {
 			t.Errorf("%d mails, %v", len(mails), err)
 		}
-		if left, err := store.NewPurchases(b.db).Unfinished(t.Context(), time.Now().Add(time.Hour), time.Time{}, 10); err != nil || len(left) != 0 {
+		if left, err := store.NewPurchases(s.database()).Unfinished(t.Context(), time.Now().Add(time.Hour), time.Time{}, 10); err != nil || len(left) != 0 {
 			t.Errorf("the service would still deliver %+v, %v", left, err)
 		}
 	})
@@ -133,7 +199,7 @@ const ownCatalogue = `{"plans": [
 
 // The operator's commands sell what the service sells, wherever it is told of its catalogue.
 func TestAdminUsesTheServicesCatalogue(t *testing.T) {
-	s := &site{t, storeFlags{Data: t.TempDir()}}
+	s := newSite(t, storeFlags{Data: t.TempDir()})
 	file := filepath.Join(t.TempDir(), "catalogue.json")
 	settings := filepath.Join(t.TempDir(), "settings.json")
 	for name, text := range map[string]string{file: ownCatalogue, settings: `{"catalogue": "` + file + `"}`} {
@@ -163,19 +229,19 @@ func TestAdminUsesTheServicesCatalogue(t *testing.T) {
 	}
 	s.refused(exitFailed, "--catalogue", "grant", "acme", "--plan", "tiny", "--catalogue", file+".not")
 
-	b := s.backend(backendConfig{})
-	c, err := b.accounts.FindCustomer(t.Context(), "acme")
+	b := s.backend(app.Keep{})
+	c, err := b.Accounts.FindCustomer(t.Context(), "acme")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := b.credits.Balance(t.Context(), "customer:"+c.ID); err != nil || got != 500+3*(7+7) {
+	if got, err := b.Credits.Balance(t.Context(), "customer:"+c.ID); err != nil || got != 500+3*(7+7) {
 		t.Errorf("the customer has %d credits, %v", got, err)
 	}
-	u, err := b.accounts.FindUser(t.Context(), "you@example.com")
+	u, err := b.Accounts.FindUser(t.Context(), "you@example.com")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := b.credits.Balance(t.Context(), "user:"+u.ID); err != nil || got != 3*9 {
+	if got, err := b.Credits.Balance(t.Context(), "user:"+u.ID); err != nil || got != 3*9 {
 		t.Errorf("the user has %d credits, %v", got, err)
 	}
 }
@@ -184,10 +250,10 @@ func TestAdminUsesTheServicesCatalogue(t *testing.T) {
 func TestGrantOfAPlanCountsAsBought(t *testing.T) {
 	eachSite(t, func(t *testing.T, s *site) {
 		s.must("user", "add", "you@example.com")
-		b := s.backend(backendConfig{})
+		b := s.backend(app.Keep{})
 		want := func(bought bool) {
 			t.Helper()
-			if u, err := b.accounts.FindUser(t.Context(), "you@example.com"); err != nil || u.Bought != bought {
+			if u, err := b.Accounts.FindUser(t.Context(), "you@example.com"); err != nil || u.Bought != bought {
 				t.Errorf("user is %+v, %v, want bought %v", u, err, bought)
 			}
 		}
@@ -205,10 +271,10 @@ func TestGrantOfAPlanCountsAsBought(t *testing.T) {
 func TestOperatorsAreMadeAndUnmade(t *testing.T) {
 	eachSite(t, func(t *testing.T, s *site) {
 		s.must("user", "add", "you@example.com")
-		b := s.backend(backendConfig{})
+		b := s.backend(app.Keep{})
 		for _, c := range []struct{ given, want string }{{"operator", account.Operator}, {"none", ""}} {
 			s.must("user", "role", "you@example.com", c.given)
-			if u, err := b.accounts.FindUser(t.Context(), "you@example.com"); err != nil || u.Role != c.want {
+			if u, err := b.Accounts.FindUser(t.Context(), "you@example.com"); err != nil || u.Role != c.want {
 				t.Errorf("after %s: %+v, %v", c.given, u, err)
 			}
 		}
@@ -220,19 +286,19 @@ func TestOperatorsAreMadeAndUnmade(t *testing.T) {
 // Credits go to somebody who is there, and plans to those whom they are for.
 func TestGrantNeedsWhomItIsFor(t *testing.T) {
 	eachSite(t, func(t *testing.T, s *site) {
-		ctx, b := t.Context(), s.backend(backendConfig{})
+		ctx, b := t.Context(), s.backend(app.Keep{})
 		s.must("user", "add", "you@example.com", "--credits", "0")
 		s.must("customer", "add", "dev@example.com", "--slug", "acme")
-		u, err := b.accounts.FindUser(ctx, "you@example.com")
+		u, err := b.Accounts.FindUser(ctx, "you@example.com")
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := b.accounts.FindCustomer(ctx, "acme")
+		c, err := b.Accounts.FindCustomer(ctx, "acme")
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, nobody := range []string{"", ":", "nobody", "user:typo", "customer:typo", "user:", ":" + u.ID, "customer:" + u.ID, "user:" + c.ID, "device:you", "user:user:" + u.ID} {
-			if owner, _, err := b.buyer(ctx, nobody); err == nil || !strings.Contains(err.Error(), "there is no user and no customer") {
+			if owner, _, err := b.Buyer(ctx, nobody); err == nil || !strings.Contains(err.Error(), "there is no user and no customer") {
 				t.Errorf("%q is %q, %v", nobody, owner, err)
 			}
 		}
@@ -241,12 +307,12 @@ func TestGrantNeedsWhomItIsFor(t *testing.T) {
 			"customer:" + c.ID + " developer": {c.ID, "customer:" + c.ID, "acme", c.AppCode, "customer:acme"},
 		} {
 			for _, name := range names {
-				if owner, entry, err := b.buyer(ctx, name); err != nil || owner+" "+entry != want {
+				if owner, entry, err := b.Buyer(ctx, name); err != nil || owner+" "+entry != want {
 					t.Errorf("%q is %q %q, %v, want %s", name, owner, entry, err, want)
 				}
 			}
 		}
-		before, err := b.credits.Entries(ctx, credit.Filter{})
+		before, err := b.Credits.Entries(ctx, credit.Filter{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -254,17 +320,17 @@ func TestGrantNeedsWhomItIsFor(t *testing.T) {
 		s.refused(exitFailed, `there is no user and no customer "customer:typo"`, "grant", "customer:typo", "--plan", "starter")
 		s.refused(exitUsage, `the plan "starter" is for customers, and you@example.com is none`, "grant", "you@example.com", "--plan", "starter")
 		s.refused(exitUsage, `the plan "web-50" is for users, and acme is none`, "grant", "acme", "--plan", "web-50")
-		if after, err := b.credits.Entries(ctx, credit.Filter{}); err != nil || len(after) != len(before) {
+		if after, err := b.Credits.Entries(ctx, credit.Filter{}); err != nil || len(after) != len(before) {
 			t.Errorf("after refused grants the ledger is %+v, %v", after, err)
 		}
-		if u, err := b.accounts.FindUser(ctx, u.ID); err != nil || u.Bought {
+		if u, err := b.Accounts.FindUser(ctx, u.ID); err != nil || u.Bought {
 			t.Errorf("the user is %+v, %v", u, err)
 		}
 		s.must("grant", "user:"+u.ID, "--plan", "web-50")
 		s.must("grant", "acme", "--plan", "starter")
 		s.must("grant", "acme", "--credits", "1")
 		for owner, want := range map[string]int{"user:" + u.ID: 50, "customer:" + c.ID: 2*500 + 1} {
-			if got, err := b.credits.Balance(ctx, owner); err != nil || got != want {
+			if got, err := b.Credits.Balance(ctx, owner); err != nil || got != want {
 				t.Errorf("%s has %d credits, %v, want %d", owner, got, err, want)
 			}
 		}
@@ -278,15 +344,15 @@ func TestGrantNeedsWhomItIsFor(t *testing.T) {
 func TestUnusedAccountsArePruned(t *testing.T) {
 	eachSite(t, func(t *testing.T, s *site) {
 		ctx := t.Context()
-		b := s.backend(backendConfig{keepGuests: time.Hour, keepUnconfirmed: 30 * day, keepDeadMail: time.Hour})
+		b := s.backend(app.Keep{Guests: time.Hour, Unconfirmed: 30 * day, DeadMail: time.Hour})
 		s.must("user", "add", "you@example.com")
 		var ids []string
 		for _, device := range []string{"device-idle", "device-paid"} {
-			u, _, err := b.accounts.Anonymous(ctx, device, "192.0.2.1")
+			u, _, err := b.Accounts.Anonymous(ctx, device, "192.0.2.1")
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, _, err := b.credits.Grant(ctx, credit.Grant{
+			if _, _, err := b.Credits.Grant(ctx, credit.Grant{
 				Owner: account.OwnerPrefix + u.ID, Plan: "welcome", Credits: 3, Expires: credit.Never, Source: account.WelcomePrefix + u.ID,
 			}); err != nil {
 				t.Fatal(err)
@@ -294,21 +360,21 @@ func TestUnusedAccountsArePruned(t *testing.T) {
 			ids = append(ids, u.ID)
 		}
 		s.must("grant", ids[1], "--plan", "web-50")
-		if err := b.accounts.SignUp(ctx, "new@example.com", "a l0ng passphrase", "192.0.2.1"); err != nil {
+		if err := b.Accounts.SignUp(ctx, "new@example.com", "a l0ng passphrase", "192.0.2.1"); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := b.outbox.SendDue(ctx); err != nil {
+		if _, err := b.Outbox.SendDue(ctx); err != nil {
 			t.Fatal(err)
 		}
 		want := func(users, entries, mails int) {
 			t.Helper()
-			if err := b.prune(ctx); err != nil {
+			if err := b.Prune(ctx); err != nil {
 				t.Fatal(err)
 			}
-			if all, err := b.accounts.Users(ctx, 10, ""); err != nil || len(all) != users {
+			if all, err := b.Accounts.Users(ctx, 10, ""); err != nil || len(all) != users {
 				t.Errorf("users are %+v, %v, want %d", all, err, users)
 			}
-			if all, err := b.credits.Entries(ctx, credit.Filter{}); err != nil || len(all) != entries {
+			if all, err := b.Credits.Entries(ctx, credit.Filter{}); err != nil || len(all) != entries {
 				t.Errorf("the ledger is %+v, %v, want %d entries", all, err, entries)
 			}
 			if files, err := filepath.Glob(filepath.Join(s.flags.Data, "mail", "*.eml")); err != nil || len(files) != mails {
@@ -316,7 +382,7 @@ func TestUnusedAccountsArePruned(t *testing.T) {
 			}
 		}
 		want(4, 4, 1)
-		b.config.keepGuests, b.config.keepDeadMail = 0, 0
+		b = s.backend(app.Keep{Unconfirmed: 30 * day})
 		want(3, 3, 0)
 		s.must("audit")
 	})
@@ -327,8 +393,8 @@ func TestUnusedAccountsArePruned(t *testing.T) {
 func TestDeadCredentials(t *testing.T) {
 	eachSite(t, func(t *testing.T, s *site) {
 		ctx, now := t.Context(), time.Now()
-		b := s.backend(backendConfig{keepDeadMail: time.Hour})
-		mails := store.NewMails(b.db)
+		b := s.backend(app.Keep{DeadMail: time.Hour})
+		mails := store.NewMails(s.database())
 		bury := func(at time.Time) mail.Mail {
 			t.Helper()
 			m, claimed, err := mails.Claim(ctx, now.Add(time.Minute), now.Add(time.Hour))
@@ -346,14 +412,14 @@ func TestDeadCredentials(t *testing.T) {
 			s.must("customer", "add", slug+"@example.com", "--slug", slug)
 			m := bury(at)
 			token = regexp.MustCompile(`unk_\w+`).FindString(m.Text)
-			if c, err := b.accounts.Authenticate(ctx, token); err != nil || c.Slug != slug {
+			if c, err := b.Accounts.Authenticate(ctx, token); err != nil || c.Slug != slug {
 				t.Fatalf("the token is of %+v, %v", c, err)
 			}
 			return m.ID, token
 		}
 		left := func(want int) {
 			t.Helper()
-			if all, err := b.outbox.List(ctx, "", 10); err != nil || len(all) != want {
+			if all, err := b.Outbox.List(ctx, "", 10); err != nil || len(all) != want {
 				t.Errorf("mails are %+v, %v, want %d", all, err, want)
 			}
 		}
@@ -369,20 +435,20 @@ func TestDeadCredentials(t *testing.T) {
 			t.Errorf("it says %v, %v", said, err)
 		}
 		left(0)
-		if _, err := b.accounts.Authenticate(ctx, token); err != nil {
+		if _, err := b.Accounts.Authenticate(ctx, token); err != nil {
 			t.Errorf("the mail may have arrived after all, but its token is refused: %v", err)
 		}
 		fresh := strings.TrimSpace(s.must("rotate", "acme", "--grace", "0s"))
-		if _, err := b.accounts.Authenticate(ctx, token); !errors.Is(err, account.ErrToken) {
+		if _, err := b.Accounts.Authenticate(ctx, token); !errors.Is(err, account.ErrToken) {
 			t.Errorf("the lost token after rotation: %v", err)
 		}
-		if _, err := b.accounts.Authenticate(ctx, fresh); err != nil {
+		if _, err := b.Accounts.Authenticate(ctx, fresh); err != nil {
 			t.Errorf("the new token: %v", err)
 		}
 
 		id, _ = dead("bravo", now.Add(-2*time.Hour))
 		left(1)
-		if err := b.prune(ctx); err != nil {
+		if err := b.Prune(ctx); err != nil {
 			t.Fatal(err)
 		}
 		left(0)
@@ -395,18 +461,18 @@ func TestWhatGuestsLeaveIsPruned(t *testing.T) {
 	eachSite(t, func(t *testing.T, s *site) {
 		s.guest()
 		s.must("user", "add", "you@example.com")
-		ctx, b := t.Context(), s.backend(backendConfig{})
+		ctx, b := t.Context(), s.backend(app.Keep{})
 		old := credit.Grant{Owner: "device:old", Credits: 1, Expires: time.Now().Add(-time.Minute), Source: credit.AllowancePrefix + "old"}
-		if _, _, err := b.credits.Grant(ctx, old); err != nil {
+		if _, _, err := b.Credits.Grant(ctx, old); err != nil {
 			t.Fatal(err)
 		}
 		want := func(entries, uses int) {
 			t.Helper()
-			ledger, err := b.credits.Entries(ctx, credit.Filter{})
+			ledger, err := b.Credits.Entries(ctx, credit.Filter{})
 			if err != nil || len(ledger) != entries {
 				t.Errorf("the ledger is %+v, %v, want %d entries", ledger, err, entries)
 			}
-			rows, err := b.uses.Stats(ctx, time.Now().Add(-time.Hour), time.Now().Add(time.Hour), []string{"caller"})
+			rows, err := b.Uses.Stats(ctx, time.Now().Add(-time.Hour), time.Now().Add(time.Hour), []string{"caller"})
 			if err != nil || len(rows) != uses {
 				t.Errorf("uses are %+v, %v, want %d", rows, err, uses)
 			}
@@ -416,13 +482,12 @@ func TestWhatGuestsLeaveIsPruned(t *testing.T) {
 			keep          time.Duration
 			entries, uses int
 		}{{time.Hour, cleaned + welcome + 1, 1}, {0, cleaned + welcome, 0}} {
-			b.config.keepGuests = c.keep
-			if err := b.prune(ctx); err != nil {
+			if err := s.backend(app.Keep{Guests: c.keep}).Prune(ctx); err != nil {
 				t.Fatal(err)
 			}
 			want(c.entries, c.uses)
 		}
-		credits, later := store.NewCredits(b.db), time.Now().Add(48*time.Hour)
+		credits, later := store.NewCredits(s.database()), time.Now().Add(48*time.Hour)
 		if err := credits.Forget(ctx, later, later); err != nil { // as the sweeper does in time
 			t.Fatal(err)
 		}
@@ -457,7 +522,7 @@ func TestDocumentedCustomerAdd(t *testing.T) {
 			t.Errorf("%s makes no customer", name)
 		}
 		for _, f := range found {
-			s := &site{t, storeFlags{Data: t.TempDir()}}
+			s := newSite(t, storeFlags{Data: t.TempDir()})
 			s.must(strings.Fields(string(f[1]))...)
 		}
 	}

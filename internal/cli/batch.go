@@ -8,6 +8,7 @@ import (
 
 	"unink/internal/bulk"
 	"unink/internal/fleet"
+	"unink/internal/job"
 )
 
 type batchCmd struct {
@@ -16,8 +17,8 @@ type batchCmd struct {
 	Fleet       string `required:"" env:"UNINK_FLEET" placeholder:"URL" help:"nats:// or tls:// of the NATS server, with JetStream, that unink worker processes use."`
 	Jobs        int    `short:"j" default:"16" placeholder:"N" help:"Pages on their way at once (${default}): the fleet's slots, and some more. Each takes memory for itself and its result."`
 	S3Endpoint  string `name:"s3-endpoint" env:"AWS_ENDPOINT_URL_S3,AWS_ENDPOINT_URL" placeholder:"URL" help:"Where buckets are. Default: Amazon's. Keys and region: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION."`
-	Status      bool   `help:"Only say how far it is, and which pages failed."`
-	Retry       bool   `help:"Try pages again that failed before."`
+	Status      bool   `help:"Only show how far it is and which pages failed."`
+	Retry       bool   `help:"Retry pages that failed before."`
 	Anew        bool   `help:"Drop what an earlier batch with another source or other options left to do in the destination."`
 	JSON        bool   `name:"json" help:"Report as JSON, one object a line."`
 	fleetFlags
@@ -62,12 +63,12 @@ func (c *batchCmd) Run(env *environment) (err error) {
 	if err != nil {
 		return err
 	}
-	var lines report = &textReport{out: env.stdout, err: env.stderr}
+	var lines job.Report = &textReport{out: env.stdout, err: env.stderr}
 	if c.JSON {
 		lines = &jsonReport{json.NewEncoder(env.stdout)}
 	}
 	tell := func(p bulk.Outcome) {
-		lines.page(outcome{input: p.Page, output: p.Output, result: p.Result, err: p.Err})
+		lines.Page(job.Outcome{Input: p.Page, Output: p.Output, Result: p.Result, Err: p.Err})
 	}
 	b, err := bulk.Open(bulk.Config{
 		Source: c.Source, Destination: c.Destination, S3: bulk.S3{Endpoint: c.S3Endpoint},

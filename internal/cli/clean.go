@@ -4,21 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
+	"net/url"
 	"runtime"
-	"sync"
-	"time"
-
-	"golang.org/x/sync/errgroup"
+	"strings"
 
 	"unink"
-	"unink/internal/imagefile"
+	"unink/internal/job"
+	"unink/internal/misuse"
 )
-
-// maxFileBytes is the largest picture that is read. It is more than the service takes: here the
-// memory is the user's own.
-const maxFileBytes = 64 << 20
 
 // defaultJobs bounds the pages cleaned at once unless -j is given: a 12-megapixel page takes up
 // to 700 MB.
@@ -33,6 +26,7 @@ type cleanCmd struct {
 	Stages         bool     `help:"Also write NAME.1-orient.png and so on: each picture as the stages leave it (not of PDFs)."`
 	Pages          string   `placeholder:"LIST" help:"Only these pages of PDFs and TIFFs, such as 2-5 or 1,3,7-."`
 	KeepCleanPages bool     `help:"Leave pages of a PDF as they are, text and vectors included, where nothing is removed or corrected."`
+	SkipExisting   bool     `help:"Pass over what has a result already."`
 	Jobs           int      `short:"j" placeholder:"N" help:"Pages cleaned at once. Default: the number of CPUs, at most 4."`
 	JSON           bool     `name:"json" help:"Report as JSON, one object a line."`
 	optionFlags
@@ -56,40 +50,54 @@ func (c *cleanCmd) Validate() error {
 		return errors.New("-j must not be negative")
 	}
 	_, err := c.options()
-	_, wrongPages := parsePages(c.Pages)
+	_, wrongPages := job.ParsePages(c.Pages)
 	return errors.Join(err, wrongPages, c.checkServer(c.Stages))
-}
-
-func (c *cleanCmd) options() (unink.Options, error) {
-	o, err := c.optionFlags.options()
-	o.Layers = c.Mask || c.Layers
-	return o, err
 }
 
 // Run cleans the inputs.
 func (c *cleanCmd) Run(env *environment) error {
-	o, err := c.options()
-	if err != nil {
-		return err
-	}
-	p, err := c.plan(env, o.Format)
+	p, err := c.plan(env)
 	if err != nil {
 		return err
 	}
 	if c.Server != "" {
-		return c.clean(env, p, o)
+		return c.cleanThere(env, p)
 	}
-	jobs := max(1, min(p.count(), c.jobs()))
-	cfg := c.config(jobs, unink.Limits{MaxBytes: maxFileBytes})
+	jobs := max(1, min(p.Pages(), c.jobs()))
+	cfg := c.config(jobs, unink.Limits{MaxBytes: job.MaxFileBytes})
 	if c.Stages {
-		cfg.Show = showStage
+		cfg.Show = job.ShowStage
 	}
 	engine, err := env.open(cfg)
 	if err != nil {
 		return err
 	}
-	b := batch{env: env, engine: engine, options: o, keepClean: c.KeepCleanPages, jobs: jobs, report: c.report(env, p)}
-	return errors.Join(b.run(p), engine.Close())
+	return errors.Join(verdict(p.Run(env.ctx, engine, jobs, c.report(env, p))), engine.Close())
+}
+
+// plan settles what is cleaned, and refuses to read a picture from a terminal or to write one there.
+func (c *cleanCmd) plan(env *environment) (*job.Plan, error) {
+	o, err := c.options()
+	if err != nil {
+		return nil, err
+	}
+	pages, err := job.ParsePages(c.Pages)
+	if err != nil {
+		return nil, err
+	}
+	if len(c.Inputs) == 1 && c.Inputs[0] == job.Stream && terminal(env.stdin) {
+		return nil, misuse.Errorf("standard input is a terminal; send a picture, as in: unink clean - < page.jpg > clean.jpg")
+	}
+	p, err := job.Request{
+		Inputs: c.Inputs, Out: c.Out, Pages: pages, Options: o,
+		Extras:    job.Extras{Mask: c.Mask, Layers: c.Layers, Compare: c.Compare, Stages: c.Stages},
+		KeepClean: c.KeepCleanPages, SkipExisting: c.SkipExisting,
+		Stdin: env.stdin, Stdout: env.stdout,
+	}.Plan(env.ctx)
+	if err == nil && p.ToStdout() && terminal(env.stdout) {
+		return nil, misuse.Errorf("a picture would garble the terminal; use -o FILE, or send the output on: > clean.jpg")
+	}
+	return p, err
 }
 
 func (c *cleanCmd) jobs() int {
@@ -99,178 +107,56 @@ func (c *cleanCmd) jobs() int {
 	return min(defaultJobs, runtime.NumCPU())
 }
 
-// batch cleans planned pages.
-type batch struct {
-	env       *environment
-	engine    engine
-	options   unink.Options
-	keepClean bool // pages of PDFs
-	jobs      int
-	report    report
-}
-
-// outcome is what became of one input, or of one page of a PDF.
-type outcome struct {
-	input  string
-	output string // empty for standard output; of a page, the PDF's
-	part   bool   // it is a page of a PDF, which has an outcome of its own
-	kept   bool   // that page stays as it was
-	result *unink.Result
-	err    error
-}
-
-// documentOutcome is what became of a PDF.
-type documentOutcome struct {
-	input  string
-	output string // empty for standard output
-	pages  int
-	kept   int // of them, as they were
-	err    error
-	told   bool // the error is that of pages, which were told
-}
-
-// summary counts outcomes.
-type summary struct {
-	Cleaned     int     `json:"cleaned"`
-	Failed      int     `json:"failed"`
-	Skipped     int     `json:"skipped"`
-	Interrupted bool    `json:"interrupted"`
-	Seconds     float64 `json:"seconds"`
-}
-
-// run cleans every page of the plan and reports each. One page's failure does not stop the
-// others; an interrupt does.
-func (b *batch) run(p *plan) error {
-	start := time.Now()
-	sum := summary{Skipped: len(p.skipped)}
-	for _, s := range p.skipped {
-		b.report.skip(s)
-	}
-	var mu sync.Mutex // guards sum and the report
-	tell := func(o outcome) {
-		mu.Lock()
-		defer mu.Unlock()
-		if o.err != nil {
-			sum.Failed++
-		} else {
-			sum.Cleaned++
-		}
-		b.report.page(o)
-	}
-	tellDocument := func(o documentOutcome) {
-		mu.Lock()
-		defer mu.Unlock()
-		if o.err != nil && !o.told {
-			sum.Failed++
-		}
-		b.report.document(o)
-	}
-	for _, o := range p.missing {
-		tell(o)
-	}
-	var group errgroup.Group
-	group.SetLimit(b.jobs)
-	begin := func(work func() outcome, after func()) {
-		group.Go(func() error {
-			if b.env.ctx.Err() != nil {
-				return nil
-			}
-			if o := work(); b.env.ctx.Err() == nil || o.err == nil {
-				tell(o)
-			}
-			after()
-			return nil
-		})
-	}
-	for _, pg := range p.pages {
-		if pg.document == nil {
-			begin(func() outcome { return b.page(pg) }, func() {})
-			continue
-		}
-		defer pg.document.close()
-		for i := range pg.document.numbers {
-			begin(func() outcome { return b.part(pg, i) }, func() {
-				if pg.document.left.Add(-1) == 0 && b.env.ctx.Err() == nil {
-					tellDocument(b.finish(pg))
-				}
-			})
-		}
-	}
-	_ = group.Wait() // no page returns an error: each is an outcome
-	sum.Interrupted = b.env.ctx.Err() != nil
-	sum.Seconds = time.Since(start).Seconds()
-	b.report.done(sum)
+// verdict is the error that gives a run's exit code. What failed was reported already.
+func verdict(s job.Summary) error {
 	switch {
-	case sum.Interrupted:
+	case s.Interrupted:
 		return context.Canceled
-	case sum.Failed > 0 && sum.Cleaned > 0:
+	case s.Failed > 0 && s.Cleaned > 0:
 		return errSomeFailed
-	case sum.Failed > 0:
+	case s.Failed > 0:
 		return errFailed
 	}
 	return nil
 }
 
-// page cleans one page and writes what was asked for.
-func (b *batch) page(pg page) outcome {
-	o := outcome{input: pg.input}
-	data, err := b.read(pg.input)
-	if err != nil {
-		o.err = err
-		return o
-	}
-	if pg.number > 0 {
-		o.input = fmt.Sprintf("%s, page %d", pg.input, pg.number)
-		data = imagefile.Page(data, pg.number-1)
-	}
-	options := b.options
-	options.Format = pg.format
-	ctx, stages := pg.watched(b.env.ctx)
-	if o.result, o.err = b.engine.Clean(ctx, data, options); o.err == nil {
-		o.err = stages.err
-	}
-	if o.err != nil {
-		return o
-	}
-	if pg.toStdout() {
-		_, o.err = b.env.stdout.Write(o.result.Data)
-		return o
-	}
-	o.output = pg.names[o.result.Format]
-	o.err = pg.write(data, o.result)
-	return o
+// serverFlags send pages to a service instead of cleaning them here.
+type serverFlags struct {
+	Server string `env:"UNINK_SERVER" placeholder:"URL" help:"Have the pages cleaned by a service, such as https://acme-labs.api.example.com. Its limits of a page apply."`
+	Token  string `env:"UNINK_TOKEN" placeholder:"TOKEN" help:"API token for --server; better in the environment as UNINK_TOKEN, since others on this machine see arguments."`
 }
 
-// read reads a picture, bounded.
-func (b *batch) read(input string) ([]byte, error) {
-	if input == stdStream {
-		return readAll(b.env.stdin)
+// checkServer checks what goes with --server.
+func (f serverFlags) checkServer(stages bool) error {
+	if f.Server == "" {
+		return nil
 	}
-	return readFile(input)
+	u, err := url.Parse(f.Server)
+	switch {
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || strings.Trim(u.Path, "/") != "":
+		return errors.New("--server must be such as https://acme-labs.api.example.com")
+	case f.Token == "":
+		return errors.New("--server needs the API token in UNINK_TOKEN")
+	case stages:
+		return errors.New("--stages shows the engine at work, which is elsewhere with --server")
+	}
+	return nil
 }
 
-func readFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, plain(err)
+// cleanThere has a service clean the plan's pages.
+func (c *cleanCmd) cleanThere(env *environment, p *job.Plan) error {
+	jobs := c.Jobs
+	if jobs == 0 {
+		jobs = defaultJobs // as many requests as a customer may have at once
 	}
-	defer func() { _ = f.Close() }()
-	return readAll(f)
-}
-
-func readAll(in io.Reader) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(in, maxFileBytes+1))
-	if err == nil && len(data) > maxFileBytes {
-		err = fmt.Errorf("the file has more than %d MiB; save it smaller, as JPEG for instance", maxFileBytes>>20)
+	jobs = max(1, min(p.Pages(), jobs))
+	sum, err := p.RunRemote(env.ctx, job.Server{URL: c.Server, Token: c.Token}, jobs, c.report(env, p))
+	if err == nil {
+		return verdict(sum)
 	}
-	return data, plain(err)
-}
-
-// plain drops the operation and the path, which the report names, from an error of the system.
-func plain(err error) error {
-	var path *os.PathError
-	if errors.As(err, &path) {
-		return path.Err
+	env.complain(fmt.Errorf("stopped: %w; the same command goes on with the pages that are left out now", err))
+	if sum.Cleaned > 0 {
+		return errSomeFailed
 	}
-	return err
+	return errFailed
 }

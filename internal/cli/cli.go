@@ -1,12 +1,10 @@
-// Package cli is the command line: commands, terminal, configuration and the wiring of the
-// program's parts.
+// Package cli is the command line: commands, flags, configuration, terminal and output.
 package cli
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"image"
 	"io"
 	"os"
 	"os/signal"
@@ -17,7 +15,9 @@ import (
 	"golang.org/x/term"
 
 	"unink"
-	"unink/internal/httpapi"
+	"unink/internal/app"
+	"unink/internal/job"
+	"unink/internal/misuse"
 )
 
 // The exit codes.
@@ -31,13 +31,20 @@ const (
 
 type commands struct {
 	Clean   cleanCmd   `cmd:"" help:"Remove the handwriting from pictures of pages."`
-	Batch   batchCmd   `cmd:"" help:"Have a folder or bucket cleaned into another by a fleet, resumable."`
+	Batch   batchCmd   `cmd:"" help:"Clean a folder or bucket into another with a fleet; resumable."`
 	Serve   serveCmd   `cmd:"" help:"Serve the same over HTTP."`
 	Worker  workerCmd  `cmd:"" help:"Clean pages for services with --fleet, on this machine."`
 	Admin   adminCmd   `cmd:"" help:"Operate the service: users, customers, credits, mails, statistics, backup."`
 	Config  configCmd  `cmd:"" help:"Print the settings that serve would have, and where each comes from."`
-	Doctor  doctorCmd  `cmd:"" help:"Say what works here: library, model, device, memory."`
+	Doctor  doctorCmd  `cmd:"" help:"Check what works here: library, model, device, memory."`
+	Health  healthCmd  `cmd:"" help:"Ask the service on this machine whether it is ready."`
 	Version versionCmd `cmd:"" help:"Print the version."`
+	Help    helpCmd    `cmd:"" help:"Show the help of a command."`
+
+	Completion completionCmd `cmd:"" help:"Print what completes commands and flags in a shell."`
+	Complete   completeCmd   `cmd:"" hidden:""`
+
+	ShowVersion versionFlag `name:"version" help:"Print the version."`
 }
 
 // engineFlags choose how the network runs, in every command that runs it.
@@ -76,10 +83,9 @@ func (f engineFlags) config(pages int, limits unink.Limits) unink.Config {
 
 // engine removes handwriting; [*unink.Cleaner] is one.
 type engine interface {
-	httpapi.Cleaner
-	CleanImage(ctx context.Context, m image.Image, o unink.Options) (*unink.Page, error)
+	job.Engine
+	app.Cleaner
 	Describe() unink.Description
-	Close() error
 }
 
 func openEngine(c unink.Config) (engine, error) { return unink.New(c) }
@@ -97,13 +103,6 @@ func terminal(stream any) bool {
 	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
-
-// usageError is a wrong use of the command line.
-type usageError struct{ message string }
-
-func (e usageError) Error() string { return e.message }
-
-func wrongUse(format string, args ...any) error { return usageError{fmt.Sprintf(format, args...)} }
 
 // errSomeFailed and errFailed end a command whose failures were reported already.
 var (
@@ -146,7 +145,7 @@ func run(env *environment, args []string) int {
 // exit reports an error and gives its exit code.
 func (env *environment) exit(err error) int {
 	var parse *kong.ParseError
-	var use usageError
+	var use misuse.Error
 	switch {
 	case err == nil:
 		return exitDone
@@ -158,11 +157,11 @@ func (env *environment) exit(err error) int {
 		return exitInterrupted
 	case errors.As(err, &parse):
 		env.complain(err)
-		command := ""
+		command := "unink"
 		if selected := parse.Context.Selected(); selected != nil {
-			command = " " + selected.Name
+			command = selected.FullPath()
 		}
-		fmt.Fprintf(env.stderr, "unink: see unink%s --help\n", command)
+		fmt.Fprintf(env.stderr, "unink: see %s --help\n", command)
 		return exitUsage
 	case errors.As(err, &use), errors.Is(err, unink.ErrOption):
 		env.complain(err)

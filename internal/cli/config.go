@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"unink/internal/misuse"
 )
 
 // settings are read from flags, else from the environment, else from a file, else they have
@@ -31,10 +33,10 @@ func loadSettings() (*settings, error) {
 	}
 	data, err := os.ReadFile(s.path)
 	if err != nil {
-		return nil, wrongUse("%s: %v", settingsVariable, err)
+		return nil, misuse.Errorf("%s: %v", settingsVariable, err)
 	}
 	if err := json.Unmarshal(data, &s.values); err != nil {
-		return nil, wrongUse("%s: %s is not a JSON object: %v", settingsVariable, s.path, err)
+		return nil, misuse.Errorf("%s: %s is not a JSON object: %v", settingsVariable, s.path, err)
 	}
 	return s, nil
 }
@@ -50,7 +52,7 @@ func (s *settings) Validate(app *kong.Application) error {
 	})
 	for name := range s.values {
 		if !known[name] {
-			return wrongUse("%s: there is no setting %q; unink config lists them", s.path, name)
+			return misuse.Errorf("%s: there is no setting %q; unink config lists them", s.path, name)
 		}
 	}
 	return nil

@@ -15,35 +15,44 @@ import (
 )
 
 type doctorCmd struct {
-	JSON bool `name:"json" help:"Report as JSON."`
-	engineFlags
+	JSON    bool `name:"json" help:"Report as JSON."`
+	Service bool `help:"Also check the settings that unink serve would have, and whether the servers that they name answer."`
+	serveCmd
 }
+
+// Validate takes every combination: finding mistakes is what it is for.
+func (c *doctorCmd) Validate() error { return nil }
 
 // diagnosis is what doctor found. Memory is in bytes; 0 is not known.
 type diagnosis struct {
-	OK              bool    `json:"ok"`
-	Problem         string  `json:"problem,omitempty"`
-	Library         string  `json:"library,omitempty"`
-	Model           string  `json:"model,omitempty"`
-	ModelVersion    string  `json:"model_version,omitempty"`
-	ModelSHA256     string  `json:"model_sha256,omitempty"`
-	Device          string  `json:"device"`
-	Threads         int     `json:"threads,omitempty"`
-	OpenMS          int64   `json:"open_ms,omitempty"`
-	ProbeMS         float64 `json:"probe_ms,omitempty"`
-	MemoryTotal     int64   `json:"memory_total"`
-	MemoryAvailable int64   `json:"memory_available"`
-	MemoryUsed      int64   `json:"memory_used"`
+	OK              bool     `json:"ok"`
+	Problem         string   `json:"problem,omitempty"`
+	Problems        []string `json:"problems,omitempty"` // of the service's settings
+	Advice          []string `json:"advice,omitempty"`
+	Library         string   `json:"library,omitempty"`
+	Model           string   `json:"model,omitempty"`
+	ModelVersion    string   `json:"model_version,omitempty"`
+	ModelSHA256     string   `json:"model_sha256,omitempty"`
+	Device          string   `json:"device"`
+	Threads         int      `json:"threads,omitempty"`
+	OpenMS          int64    `json:"open_ms,omitempty"`
+	ProbeMS         float64  `json:"probe_ms,omitempty"`
+	MemoryTotal     int64    `json:"memory_total"`
+	MemoryAvailable int64    `json:"memory_available"`
+	MemoryUsed      int64    `json:"memory_used"`
 }
 
 // Run opens the engine as a page would and lets it work on one tile.
 func (c *doctorCmd) Run(env *environment) error {
 	d := diagnosis{Device: c.Device}
-	err := c.examine(env, &d)
-	d.OK = err == nil
+	err := c.engine(env, &d)
 	if err != nil {
 		d.Problem = err.Error()
 	}
+	if c.Service {
+		d.Problems, d.Advice = c.serveCmd.examine(env.ctx)
+	}
+	d.OK = err == nil && len(d.Problems) == 0
 	d.MemoryTotal = procBytes("/proc/meminfo", "MemTotal")
 	d.MemoryAvailable = procBytes("/proc/meminfo", "MemAvailable")
 	d.MemoryUsed = procBytes("/proc/self/status", "VmHWM")
@@ -58,7 +67,7 @@ func (c *doctorCmd) Run(env *environment) error {
 	return nil
 }
 
-func (c *doctorCmd) examine(env *environment, d *diagnosis) error {
+func (c *doctorCmd) engine(env *environment, d *diagnosis) error {
 	start := time.Now()
 	engine, err := env.open(c.config(1, unink.Limits{}))
 	if err != nil {
@@ -85,10 +94,16 @@ func (d *diagnosis) print(env *environment) {
 		fmt.Fprintf(w, "device\t%s, %d threads, opened in %d ms\n", d.Device, d.Threads, d.OpenMS)
 	}
 	fmt.Fprintf(w, "memory\t%s available of %s, %s used at most\n", mib(d.MemoryAvailable), mib(d.MemoryTotal), mib(d.MemoryUsed))
-	if d.OK {
+	if d.Problem == "" {
 		fmt.Fprintf(w, "probe\tone tile in %.1f ms\n", d.ProbeMS)
 	} else {
 		fmt.Fprintf(w, "problem\t%s\n", d.Problem)
+	}
+	for _, problem := range d.Problems {
+		fmt.Fprintf(w, "problem\t%s\n", problem)
+	}
+	for _, one := range d.Advice {
+		fmt.Fprintf(w, "advice\t%s\n", one)
 	}
 	_ = w.Flush()
 }

@@ -3,9 +3,8 @@ package cli
 import (
 	"log/slog"
 
-	"unink"
 	"unink/internal/fleet"
-	"unink/internal/httpapi"
+	"unink/internal/misuse"
 )
 
 // fleetFlags say how we are known to the fleet's NATS server.
@@ -17,26 +16,9 @@ type fleetFlags struct {
 func (f fleetFlags) fleet(url string) (fleet.Config, error) {
 	c := fleet.Config{URL: url, Credentials: f.FleetCredentials, CA: f.FleetCA}
 	if err := c.Validate(); err != nil {
-		return c, wrongUse("%v", err)
+		return c, misuse.Errorf("%v", err)
 	}
 	return c, nil
-}
-
-// cleaner cleans the service's pages: an engine of this process, or a fleet.
-type cleaner interface {
-	httpapi.Cleaner
-	Close() error
-}
-
-func (c *serveCmd) cleaner(env *environment, pages int, log *slog.Logger) (cleaner, error) {
-	if c.Fleet == "" {
-		return env.open(c.config(pages, unink.Limits{}))
-	}
-	config, err := c.fleet(c.Fleet)
-	if err != nil {
-		return nil, err
-	}
-	return fleet.Open(config, log)
 }
 
 // newLog writes records to standard error, JSON unless that is a terminal.

@@ -2,24 +2,19 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"image"
 	"image/color"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	"go.uber.org/goleak"
 
-	"unink"
 	"unink/internal/pdf"
 	"unink/internal/pdf/pdftest"
 )
@@ -96,150 +91,6 @@ func sizesOf(check func(error), data []byte) (sizes []pdf.Size) {
 		sizes = append(sizes, p.Size)
 	}
 	return sizes
-}
-
-// painter is an engine that cleans the pages of PDFs as a function does.
-type painter struct {
-	cleaning
-	clean func(ctx context.Context, m image.Image) (*unink.Page, error)
-}
-
-func (p painter) CleanImage(ctx context.Context, m image.Image, _ unink.Options) (*unink.Page, error) {
-	return p.clean(ctx, m)
-}
-
-// planOf plans a PDF whose page n is 100+n points wide.
-func planOf(t *testing.T, pages int, c cleanCmd) (p *plan, out string) {
-	t.Helper()
-	var made []pdftest.Page
-	for n := range pages {
-		made = append(made, pdftest.Page{Width: 101 + n, Height: 100, Text: "x"})
-	}
-	in := filepath.Join(t.TempDir(), "exam.pdf")
-	if err := os.WriteFile(in, pdftest.Make(made...), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	out = filepath.Join(t.TempDir(), "clean.pdf")
-	c.Inputs, c.Out = []string{in}, out
-	p, err := c.plan(&environment{ctx: t.Context()}, unink.Auto)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p, out
-}
-
-func TestPagesOfPDFStayInOrder(t *testing.T) {
-	const pages = 30
-	p, out := planOf(t, pages, cleanCmd{})
-	// Every second page waits for the one after it.
-	var mu sync.Mutex
-	seen := 0
-	later := make(chan struct{})
-	b, log := batchOf(t.Context(), painter{clean: func(_ context.Context, m image.Image) (*unink.Page, error) {
-		mu.Lock()
-		seen++
-		first := seen%2 == 1
-		mine := later
-		if !first {
-			close(later)
-			later = make(chan struct{})
-		}
-		mu.Unlock()
-		if first {
-			<-mine
-		}
-		return &unink.Page{Image: m.(*image.RGBA), Report: unink.Report{Removed: 0.1}}, nil
-	}}, 2)
-	if err := b.run(p); err != nil {
-		t.Fatalf("%v\n%s", err, log)
-	}
-	data, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for n, size := range sizesOf(func(err error) {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}, data) {
-		if want := (pdf.Size{Width: float64(101 + n), Height: 100}); size != want {
-			t.Errorf("page %d is %v, want %v", n+1, size, want)
-		}
-	}
-	if !strings.Contains(log.String(), fmt.Sprintf("-> %s (%d pages", out, pages)) {
-		t.Errorf("the report: %s", log)
-	}
-}
-
-// A page that was turned upright takes its paper along.
-func TestTurnedPageOfPDF(t *testing.T) {
-	p, out := planOf(t, 1, cleanCmd{})
-	b, _ := batchOf(t.Context(), painter{clean: func(_ context.Context, m image.Image) (*unink.Page, error) {
-		size := m.Bounds().Size()
-		return &unink.Page{Image: image.NewRGBA(image.Rect(0, 0, size.Y, size.X)), Report: unink.Report{Turned: 90}}, nil
-	}}, 1)
-	b.keepClean = true // but it was corrected
-	if err := b.run(p); err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sizes := sizesOf(func(err error) {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}, data)
-	if want := (pdf.Size{Width: 100, Height: 101}); len(sizes) != 1 || sizes[0] != want {
-		t.Errorf("the page is %v, want %v", sizes, want)
-	}
-}
-
-func TestInterruptLeavesNoPDF(t *testing.T) {
-	defer goleak.VerifyNone(t)
-	p, out := planOf(t, 5, cleanCmd{})
-	ctx, interrupt := context.WithCancel(t.Context())
-	defer interrupt()
-	b, _ := batchOf(ctx, painter{clean: func(ctx context.Context, m image.Image) (*unink.Page, error) {
-		if m.Bounds().Dx() > 285 { // page 3
-			interrupt()
-			return nil, &unink.Error{Code: unink.ErrCanceled, Op: "clean", Err: ctx.Err()}
-		}
-		return &unink.Page{Image: m.(*image.RGBA)}, nil
-	}}, 1)
-	if err := b.run(p); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
-	}
-	if files, err := os.ReadDir(filepath.Dir(out)); err != nil || len(files) > 0 {
-		t.Errorf("left behind: %v (%v)", files, err)
-	}
-	if d := p.pages[0].document; d.source != nil || d.waits != nil {
-		t.Error("the PDF was not closed")
-	}
-}
-
-func TestPageRanges(t *testing.T) {
-	for s, want := range map[string]string{
-		"": "1 2 3 4 5 ", "2-4": "2 3 4 ", "1,3,5-": "1 3 5 ", "-2": "1 2 ", "4, 2": "2 4 ", "3-9": "3 4 5 ", "7": "", "2-3,3-4": "2 3 4 ",
-	} {
-		ranges, err := parsePages(s)
-		if err != nil {
-			t.Errorf("%q: %v", s, err)
-		}
-		got := ""
-		for _, page := range ranges.of(5) {
-			got += strconv.Itoa(page) + " "
-		}
-		if got != want {
-			t.Errorf("%q: pages %s, want %s", s, got, want)
-		}
-	}
-	for _, s := range []string{"x", "0", "3-2", "-", ",", "1,", "2--3", "-0", "1-0", "1.5"} {
-		if r, err := parsePages(s); err == nil {
-			t.Errorf("%q is %v", s, r)
-		}
-	}
 }
 
 // cpuTime is what this process has had of the CPUs, which other work on the machine changes little.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,35 +11,29 @@ import (
 	"github.com/schollz/progressbar/v3"
 
 	"unink"
+	"unink/internal/job"
 	"unink/internal/pdf"
 )
 
-// report tells what becomes of the inputs. One goroutine at a time calls it.
-type report interface {
-	skip(s skipped)
-	page(o outcome)
-	document(o documentOutcome)
-	done(s summary)
-}
-
 // report chooses how to tell. Where the picture goes to standard output, the report goes to
 // standard error.
-func (c *cleanCmd) report(env *environment, p *plan) report {
+func (c *cleanCmd) report(env *environment, p *job.Plan) job.Report {
 	out := env.stdout
-	if p.stdout {
+	if p.ToStdout() {
 		out = env.stderr
 	}
 	if c.JSON {
 		return &jsonReport{json.NewEncoder(out)}
 	}
-	r := &textReport{out: out, err: env.stderr, total: p.count() + len(p.missing)}
+	r := &textReport{out: out, err: env.stderr, total: p.Pages() + p.Missing()}
 	if r.total > 1 && terminal(env.stderr) {
 		r.bar = progressbar.NewOptions(r.total, progressbar.OptionSetWriter(env.stderr),
 			progressbar.OptionSetDescription("pages"), progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(true),
 			progressbar.OptionFullWidth(), progressbar.OptionClearOnFinish())
 		if terminal(out) {
-			r.out = io.Discard // the bar tells enough, and owns the terminal
+			r.out, r.after = &r.lines, out // until the end the bar owns the terminal
 		}
+		_ = r.bar.RenderBlank() // a bar that cannot be drawn is no failure
 	}
 	return r
 }
@@ -47,45 +42,51 @@ func (c *cleanCmd) report(env *environment, p *plan) report {
 // lines are written where it was, and it is drawn again below them.
 type textReport struct {
 	out, err io.Writer
+	after    io.Writer    // where the lines go after the bar, if it is alone on the terminal until then
+	lines    bytes.Buffer // those
 	total    int
 	bar      *progressbar.ProgressBar
 }
 
-func (r *textReport) skip(s skipped) { r.note("skipped %s: %s", s.path, s.reason) }
+func (r *textReport) Skip(s job.Skipped) { r.note("skipped %s: %s", s.Path, s.Reason) }
 
-func (r *textReport) page(o outcome) {
+func (r *textReport) Page(o job.Outcome) {
 	switch {
-	case o.err != nil:
-		r.note("%s: %v", o.input, o.err)
-	case o.output == "": // the picture or the PDF goes to standard output
-	case o.kept:
-		fmt.Fprintf(r.out, "%s: left as it is\n", o.input)
+	case o.Err != nil:
+		r.note("%s: %v", o.Input, o.Err)
+	case o.Output == "": // the picture or the PDF goes to standard output
+	case o.Kept:
+		fmt.Fprintf(r.out, "%s: unchanged\n", o.Input)
 	default:
 		corrected := ""
-		if o.result.Turned != 0 {
-			corrected = fmt.Sprintf("turned by %d°, ", o.result.Turned)
+		if o.Result.Turned != 0 {
+			corrected = fmt.Sprintf("turned by %d°, ", o.Result.Turned)
 		}
-		if o.result.Flattened {
+		if o.Result.Flattened {
 			corrected += "flattened, "
 		}
-		what := fmt.Sprintf("%s%.1f %% removed, %d ms", corrected, 100*o.result.Removed, o.result.Timings.Total.Milliseconds())
-		if o.part {
-			fmt.Fprintf(r.out, "%s: %s\n", o.input, what)
+		what := fmt.Sprintf("%s%.1f %% removed, %d ms", corrected, 100*o.Result.Removed, o.Result.Timings.Total.Milliseconds())
+		if o.Part {
+			fmt.Fprintf(r.out, "%s: %s\n", o.Input, what)
 		} else {
-			fmt.Fprintf(r.out, "%s -> %s (%s)\n", o.input, o.output, what)
+			fmt.Fprintf(r.out, "%s -> %s (%s)\n", o.Input, o.Output, what)
 		}
 	}
 	if r.bar != nil {
-		_ = r.bar.Add(1) // a bar that cannot be drawn is no failure
+		_ = r.bar.Add(1)
 	}
 }
 
-func (r *textReport) document(o documentOutcome) {
+func (r *textReport) Document(o job.DocumentOutcome) {
 	switch {
-	case o.err != nil:
-		r.note("%s: %v", o.input, o.err)
-	case o.output != "":
-		fmt.Fprintf(r.out, "%s -> %s (%d pages, %d left as they are)\n", o.input, o.output, o.pages, o.kept)
+	case o.Err != nil:
+		r.note("%s: %v", o.Input, o.Err)
+	case o.Output != "":
+		unchanged := ""
+		if o.Kept > 0 {
+			unchanged = fmt.Sprintf(", %d unchanged", o.Kept)
+		}
+		fmt.Fprintf(r.out, "%s -> %s (%d pages%s)\n", o.Input, o.Output, o.Pages, unchanged)
 	}
 }
 
@@ -96,9 +97,12 @@ func (r *textReport) note(format string, args ...any) {
 	fmt.Fprintf(r.err, "unink: "+format+"\n", args...)
 }
 
-func (r *textReport) done(s summary) {
+func (r *textReport) Done(s job.Summary) {
 	if r.bar != nil {
 		_ = r.bar.Clear()
+	}
+	if r.after != nil {
+		_, _ = r.lines.WriteTo(r.after)
 	}
 	if r.total == 1 && s.Skipped == 0 && !s.Interrupted {
 		return
@@ -138,21 +142,21 @@ type jsonError struct {
 	Hint    string `json:"hint,omitempty"`
 }
 
-func (r *jsonReport) page(o outcome) {
-	line := jsonPage{Type: "page", Input: o.input}
-	if !o.part {
-		line.Output = o.output
+func (r *jsonReport) Page(o job.Outcome) {
+	line := jsonPage{Type: "page", Input: o.Input}
+	if !o.Part {
+		line.Output = o.Output
 	}
-	if o.err != nil {
-		line.Error = jsonErrorOf(o.err)
+	if o.Err != nil {
+		line.Error = jsonErrorOf(o.Err)
 	} else {
-		t := o.result.Timings
-		if !o.kept {
-			line.Format = o.result.Format.String()
+		t := o.Result.Timings
+		if !o.Kept {
+			line.Format = o.Result.Format.String()
 		}
-		line.Width, line.Height, line.Turned = o.result.Width, o.result.Height, o.result.Turned
-		line.Flattened, line.Removed, line.Kept = o.result.Flattened, o.result.Removed, o.kept
-		line.Skew, line.Moire, line.Corners, line.Confidence = o.result.Skew, o.result.Moire, o.result.Corners, &o.result.Confidence
+		line.Width, line.Height, line.Turned = o.Result.Width, o.Result.Height, o.Result.Turned
+		line.Flattened, line.Removed, line.Kept = o.Result.Flattened, o.Result.Removed, o.Kept
+		line.Skew, line.Moire, line.Corners, line.Confidence = o.Result.Skew, o.Result.Moire, o.Result.Corners, &o.Result.Confidence
 		line.MS = map[string]int64{
 			"decode": ms(t.Decode), "orient": ms(t.Orient), "flatten": ms(t.Flatten), "demoire": ms(t.Demoire), "segment": ms(t.Segment), "erase": ms(t.Erase),
 			"finish": ms(t.Finish), "encode": ms(t.Encode), "total": ms(t.Total),
@@ -179,7 +183,7 @@ func jsonErrorOf(err error) *jsonError {
 }
 
 // document tells of a whole PDF, after its pages.
-func (r *jsonReport) document(o documentOutcome) {
+func (r *jsonReport) Document(o job.DocumentOutcome) {
 	line := struct {
 		Type   string     `json:"type"`
 		Input  string     `json:"input"`
@@ -187,27 +191,27 @@ func (r *jsonReport) document(o documentOutcome) {
 		Pages  int        `json:"pages"`
 		Kept   int        `json:"kept"`
 		Error  *jsonError `json:"error,omitempty"`
-	}{Type: "document", Input: o.input, Pages: o.pages, Kept: o.kept}
-	if o.err != nil {
-		line.Error = jsonErrorOf(o.err)
+	}{Type: "document", Input: o.Input, Pages: o.Pages, Kept: o.Kept}
+	if o.Err != nil {
+		line.Error = jsonErrorOf(o.Err)
 	} else {
-		line.Output = o.output
+		line.Output = o.Output
 	}
 	r.print(line)
 }
 
-func (r *jsonReport) skip(s skipped) {
+func (r *jsonReport) Skip(s job.Skipped) {
 	r.print(struct {
 		Type   string `json:"type"`
 		Input  string `json:"input"`
 		Reason string `json:"reason"`
-	}{"skipped", s.path, s.reason})
+	}{"skipped", s.Path, s.Reason})
 }
 
-func (r *jsonReport) done(s summary) {
+func (r *jsonReport) Done(s job.Summary) {
 	r.print(struct {
 		Type string `json:"type"`
-		summary
+		job.Summary
 	}{"summary", s})
 }
 

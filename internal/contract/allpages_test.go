@@ -180,6 +180,24 @@ func TestPageLooks(t *testing.T) {
 			shoot(p, "front", look.size, look.scheme, look.language, "touch-up")
 		}
 	})
+	t.Run("wanting", func(t *testing.T) {
+		s := serve("--guest-credits", "2", "--guest-address", "1000", "--pdf-guest-credits", "2", "--pdf-guest-address", "1000")
+		for _, look := range looks {
+			p := s.window(t, chromium)
+			p.Look(look.width, look.height, look.scheme)
+			p.GoTo("/?lang=" + look.language)
+			p.FrontReady()
+			sheet := browsertest.PDFPage{Width: 200, Height: 300, Grey: 95}
+			large := append(picture(400, 300), make([]byte, 5<<20)...)
+			p.Pick(p.File("large-photo.png", large), p.File("worksheet.png", picture(320, 240)), p.File("third.png", picture(300, 200)), p.File("fourth.png", picture(300, 220)),
+				p.File("exam.pdf", browsertest.PDF(sheet, sheet, sheet)))
+			p.UntilLong(`states() == 'done,done,out,out,choosing'`)
+			p.Pressed("[data-state=out] [data-do=cancel]")
+			p.Pressed("[data-state=cancelled] [data-do=remove]")
+			p.Toggle("[name=preserveColor][value=true]")
+			shoot(p, "front", look.size, look.scheme, look.language, "wanting")
+		}
+	})
 	t.Run("others", func(t *testing.T) {
 		s := serve(slices.Concat(openHanded, sellingFlags)...)
 		w := s.newWorld(t, "sunrise-primary-school")

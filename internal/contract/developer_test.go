@@ -21,6 +21,7 @@ func TestDeveloper(t *testing.T) {
 		t.Run("tokens", func(t *testing.T) { developerTokens(t, s) })
 		t.Run("credits used up", func(t *testing.T) { developerCredits(t, s) })
 		t.Run("idempotency", func(t *testing.T) { developerIdempotency(t, s) })
+		t.Run("forms and files", func(t *testing.T) { developerForms(t, s) })
 		s.audit(t)
 	})
 }
@@ -248,6 +249,44 @@ func developerCredits(t *testing.T, s *service) {
 	}
 }
 
+// developerForms sends forms, and asks for the picture alone.
+func developerForms(t *testing.T, s *service) {
+	c := s.customerWith(t, 4)
+	sent := func(fields ...string) request {
+		r := c.cleanup("")
+		r.content, r.body = form(t, fields...)
+		return r
+	}
+	a := s.send(t, sent("image", page, "keep_ori", "true", "remove", "blue,red", "return_layers", "true"))
+	developerCleaned(t, a)
+	a.cost(t, 1, 3)
+
+	a = s.send(t, sent("image", page, "output_format", "png").with("Accept", "image/*"))
+	if a.status != 200 || a.header.Get("Content-Type") != "image/png" {
+		t.Fatalf("asked for a picture, got %d %s", a.status, a.header.Get("Content-Type"))
+	}
+	isPage(t, a.body)
+	a.cost(t, 1, 2)
+	if a = s.send(t, c.cleanup(media(page)).with("Accept", "application/json, image/*")); a.status != 200 {
+		t.Fatalf("asked for either, got %d", a.status)
+	}
+	developerCleaned(t, a)
+	a.cost(t, 1, 1)
+
+	for _, cost := range []int{1, 0} { // the boundary is another one each time
+		s.send(t, sent("image", page).with("Idempotency-Key", "form")).cost(t, cost, 0)
+	}
+	s.send(t, sent("image", page, "keep_ori", "true").with("Idempotency-Key", "form")).code(t, 400, 1001)
+
+	s.send(t, sent("image", page, "unknown", "x")).code(t, 400, 1001)
+	s.send(t, sent("image", page, "keep_ori", "maybe")).code(t, 400, 1001)
+	s.send(t, sent("image", page, "return_layers", "true").with("Accept", "image/png")).code(t, 400, 1001)
+	s.send(t, sent("keep_ori", "true").with("Accept", "image/*")).code(t, 400, 1003)
+	s.send(t, sent("image", "no picture")).code(t, 400, 1005)
+	s.send(t, sent("image", page+strings.Repeat("x", 5<<20))).code(t, 400, 1004)
+	s.send(t, sent("image", page)).code(t, 402, 1008)
+}
+
 func developerIdempotency(t *testing.T, s *service) {
 	c := s.customerWith(t, 3)
 	keyed := c.cleanup(media(page)).with("Idempotency-Key", "page 1")
@@ -277,7 +316,8 @@ func developerIdempotency(t *testing.T, s *service) {
 	}
 }
 
-// TestCredentialsMail buys a package before the service starts, and uses what its mail says.
+// TestCredentialsMail buys a package while the service is stopped, by a command that does not know its address, and uses what the
+// mail says.
 func TestCredentialsMail(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, address string) {
@@ -286,7 +326,9 @@ func TestCredentialsMail(t *testing.T) {
 		var made struct {
 			Customer struct{ Slug, AppCode string }
 		}
-		s.admin(t, &made, "customer", "add", "buyer@example.com", "--slug", "buyers-own", "--domain", "localhost", "--public-url", "http://localhost:"+s.port)
+		s.start(t)
+		s.stop(t)
+		s.admin(t, &made, "customer", "add", "buyer@example.com", "--slug", "buyers-own")
 		s.start(t)
 		text := s.mail(t, "credentials")
 		host := "buyers-own.localhost"

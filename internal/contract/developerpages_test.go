@@ -2,6 +2,9 @@ package contract
 
 import (
 	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -61,7 +64,7 @@ func develops(t *testing.T, s *service, p *browsertest.Page) {
 	p.Is(`document.documentElement.outerHTML.includes('unk_') || document.querySelector('#new-token').value != ''`, "false")
 	p.Eval(`document.querySelector('#grace').value = '0', ''`)
 	p.Pressed("#rotate button")
-	p.Until(`document.querySelectorAll('#tokens li').length == 1 && document.querySelector('#others').textContent == 'The earlier ones have ended.'`)
+	p.Until(`document.querySelectorAll('#tokens li').length == 1 && document.querySelector('#others').textContent == 'Earlier tokens have expired.'`)
 	if s.status(t, c, made) != http.StatusUnauthorized {
 		t.Error("the earlier token is good still")
 	}
@@ -103,6 +106,28 @@ func looksForTheConsole(_ *testing.T, s *service, p *browsertest.Page) {
 	p.Entered("#slug", "no spaces")
 	p.Until(`document.querySelector('#slug-error')?.textContent.includes('acme-labs')`)
 	p.Is(`JSON.parse(document.querySelector('#page-data').textContent).data.there`, strings.Replace(s.origin(), "localhost", "{slug}.localhost", 1)+"/developers/console")
+}
+
+// The quickstart atop the documentation works as it is pasted, with an API domain and a token.
+func startsQuickly(t *testing.T, s *service, p *browsertest.Page) {
+	_, c := s.developer(t, "quick-start")
+	p.GoTo("/developers")
+	p.Is(`document.querySelector('#quickstart').getBoundingClientRect().top < document.querySelector('nav.contents').getBoundingClientRect().top && document.querySelector('#quickstart pre').textContent.trim().split('\n').length <= 10`, "true")
+	p.Is(`[...document.querySelectorAll('article details[open] h3 code')].map((code) => code.textContent).join()`, "POST /cleanup")
+	call := strings.NewReplacer("YOUR-API-DOMAIN", strings.Replace(s.origin(), "localhost", c.host, 1), "YOUR-TOKEN", c.token).Replace(p.Eval(`document.querySelector('#quickstart pre').textContent`))
+	shell := exec.Command("sh", "-euc", call)
+	shell.Dir = t.TempDir()
+	if err := os.WriteFile(filepath.Join(shell.Dir, "page.jpg"), []byte(page), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := shell.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	clean, err := os.ReadFile(filepath.Join(shell.Dir, "clean.jpg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	decoded(t, clean)
 }
 
 // The documentation has both entry points and an example in each language of programs.

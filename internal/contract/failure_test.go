@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 )
@@ -34,25 +35,37 @@ func TestTooSlow(t *testing.T) {
 	})
 }
 
-// TestBusy has room for one request, which a slow upload takes.
+// TestBusy has one place, which an upload that does not come leaves free, and a page takes.
 func TestBusy(t *testing.T) {
 	flags := []string{"--workers", "1", "--queue", "0", "--max-requests", "1", "--upload-timeout", "3s"}
 	each(t, flags, func(t *testing.T, s *service) {
-		u, c := s.newUser(t, 1), s.newCustomer(t)
+		u, c, other := s.newUser(t, 2), s.newCustomer(t), s.newCustomer(t)
 		contentType, _ := form(t, "image", page)
 		slow := s.begin(t, "/api/process-image", "localhost", "Content-Type: "+contentType, "Authorization: Bearer "+u.session)
-		a := s.upload(t, request{header: u.bearer()}, "image", page)
-		a.is(t, 503, "SERVICE_UNAVAILABLE")
-		if a.header.Get("Retry-After") == "" {
-			t.Error("503 without Retry-After")
-		}
-		a = s.send(t, c.cleanup(media(page)))
-		a.code(t, 503, 4000)
-		if a.header.Get("Retry-After") == "" {
-			t.Error("4000 without Retry-After")
-		}
+		s.send(t, c.cleanup(media(page))).code(t, 200, 0)
 		s.finish(t, slow).is(t, 408, "REQUEST_TIMEOUT")
-		if l := s.ledger(t, c.id); l.sum() != 500 {
+
+		done := make(chan answer, 1)
+		go func() {
+			a, err := s.try(c.cleanup(media(string(encoded(drawn(3000, 3000, true))))))
+			if err != nil {
+				t.Error(err)
+			}
+			done <- a
+		}()
+		s.working(t)
+		web, developer := s.upload(t, request{header: u.bearer()}, "image", page), s.send(t, other.cleanup(media(page)))
+		web.is(t, 503, "SERVICE_UNAVAILABLE")
+		developer.code(t, 503, 4000)
+		for _, a := range []answer{web, developer} {
+			if a.header.Get("Retry-After") == "" || !strings.Contains(string(a.body), "as many requests under way as it can hold") {
+				t.Errorf("%v %s", a.header, a.body)
+			}
+		}
+		if a := <-done; a.status != http.StatusOK {
+			t.Errorf("the page that takes the place: %d %.200s", a.status, a.body)
+		}
+		if l := s.ledger(t, other.id); l.sum() != 500 {
 			t.Errorf("the ledger: %+v", l.Entries)
 		}
 	})

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
+	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -41,15 +42,26 @@ func guestCleans(t *testing.T, _ *service, p *browsertest.Page) {
 		t.Errorf("the last answer has %d blue pixels in the photo of %v, %d in %s of %v", before, size, after, name, cleanSize)
 	}
 
+	const left = `document.querySelector('#left span').textContent`
+	p.Until(left + ` == 'Free today: 1 of 2 photos and 2 of 2 PDF pages left.'`)
+	p.Is(`document.querySelector('#left a').pathname + document.querySelector('#left a').textContent`, "/sign-upA free account adds 5 pages.")
 	p.Pick(p.File("second.png", []byte(page)))
 	p.UntilLong(`states() == 'done,done'`)
+	if _, err := chromedp.Call(p.Context, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: "Asia/Shanghai"}); err != nil {
+		t.Fatal(err)
+	}
+	p.Look(390, 844, "light")
 	p.Pick(p.File("third.png", []byte(page)), p.File("fourth.png", picture(220, 120)))
-	p.UntilLong(`states() == 'done,done,waiting,waiting' && !notice.hidden`)
-	p.Is(`notice.innerText.includes('free pages of today are used up') && notice.querySelector('a').pathname`, "/pricing")
+	p.UntilLong(`states() == 'done,done,out,out'`)
+	p.Until(left + `.startsWith('Free today: 0 of 2 photos')`)
+	p.Is(`/^Today's free pages are used up. There will be new ones on \w+day.* 8:00.AM. A free account adds 5 pages.$/.test(document.querySelectorAll('#queue .state')[2].textContent) || document.querySelectorAll('#queue .state')[2].textContent`, "true")
+	const ways = `[...document.querySelectorAll('[data-state=out] a')].filter((link) => link.checkVisibility()).map((link) => link.pathname).join()`
+	p.Is(ways, "/sign-up,/log-in")
+	p.Until(`(({ top, bottom }) => top >= 0 && bottom <= innerHeight)(document.querySelectorAll('#queue li')[2].getBoundingClientRect())`)
 	p.Accessible()
 	p.Press("Cancel: fourth.png")
-	p.Pressed("#notice button") // tried again, it is no other
-	p.UntilLong(`states() == 'done,done,waiting,cancelled' && !notice.hidden`)
+	p.Press("Try again: third.png")
+	p.UntilLong(`states() == 'done,done,out,cancelled' && performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('/process-image')).length == 4`)
 }
 
 // answer4 counts the blue pixels where the photo's last answer is, in blue ink between black lines.
@@ -95,6 +107,13 @@ func compares(_ *testing.T, _ *service, p *browsertest.Page) {
 	p.Until(`document.querySelector('#result-title').textContent == 'b.png' && document.querySelector('.after').naturalWidth == 300`)
 	p.Press("Remove: b.png")
 	p.Until(`states() == 'done' && document.querySelector('#result-title').textContent == 'exam 1.png'`)
+	p.Pressed("#removed button") // takes it back
+	p.Until(`states() == 'done,done' && document.querySelector('#queue li:last-child .name').textContent == 'b.png' && document.querySelector('#removed').hidden`)
+	p.GoTo("/")
+	p.FrontReady()
+	p.Is(`states()`, "done,done")
+	p.Press("Remove: b.png")
+	p.Until(`states() == 'done'`)
 	p.Press("Remove: exam 1.png")
 	p.Until(`document.querySelector('#queue').hidden && document.activeElement.id == 'files' && document.querySelector('.after').src.includes('/after-')`)
 }
@@ -117,11 +136,10 @@ func queues(_ *testing.T, _ *service, p *browsertest.Page) {
 
 // What cannot be cleaned is told before anything is sent.
 func isRefusedAtOnce(t *testing.T, _ *service, p *browsertest.Page) {
-	large := append(picture(100, 80), make([]byte, 5<<20)...)
-	p.Pick(p.File("large.png", large), p.File("wide.png", plain(10_000, 5_001)), p.File("small.png", encoded(drawn(15, 40, false))),
+	p.Pick(p.File("small.png", encoded(drawn(15, 40, false))),
 		p.File("text.jpg", []byte("not a picture at all")), p.File("a.pdf", []byte("%PDF-1.7 and so on")), p.File("empty.png", nil))
-	p.Until(`states() == 'tooLarge,tooLarge,refused,refused,refused,refused'`)
-	for i, want := range []string{"5 MB", "megapixels", "16 pixels", "JPEG, PNG", "PDF", "empty"} {
+	p.Until(`states() == 'refused,refused,refused,refused'`)
+	for i, want := range []string{"16 pixels", "JPEG, PNG", "PDF", "empty"} {
 		if got := p.Eval(fmt.Sprintf(`document.querySelectorAll('.state')[%d].textContent`, i)); !strings.Contains(got, want) {
 			t.Errorf("file %d: %q", i, got)
 		}
@@ -131,17 +149,24 @@ func isRefusedAtOnce(t *testing.T, _ *service, p *browsertest.Page) {
 	}
 }
 
+// Of a picture that cannot be read people are told what to do, not what a decoder said.
+func isDamaged(_ *testing.T, _ *service, p *browsertest.Page) {
+	p.Pick(p.File("a.png", []byte(page)[:len(page)/2]))
+	p.UntilLong(`states() == 'failed'`)
+	p.Is(`document.querySelector('.state').textContent`, "This picture is damaged or blank. Try saving or taking it again.")
+}
+
 // plain is a picture of a size whose pixels are one colour: a browser measures it.
 func plain(width, height int) []byte {
 	return encoded(image.NewPaletted(image.Rect(0, 0, width, height), color.Palette{color.White}))
 }
 
-// A picture of too many bytes is made smaller when that is asked for.
+// A picture of too many bytes or pixels is made smaller by itself, and the row says so.
 func makesSmaller(t *testing.T, _ *service, p *browsertest.Page) {
-	p.Pick(p.File("large.png", append(picture(400, 300), make([]byte, 5<<20)...))) // what follows a PNG's end counts for nothing
-	p.Until(`states() == 'tooLarge'`)
-	p.Press("Make it smaller: large.png")
-	p.UntilLong(`states() == 'done'`)
+	p.Pick(p.File("large.png", append(picture(400, 300), make([]byte, 5<<20)...)), // what follows a PNG's end counts for nothing
+		p.File("wide.png", plain(10_000, 5_001)))
+	p.UntilLong(`states() == 'done,failed'`) // the second is blank
+	p.Is(`/^Done, .* The photo was made smaller before sending.$/.test(document.querySelector('.state').textContent)`, "true")
 	name, data := p.Download("li .download")
 	if _, size := decoded(t, data); !strings.HasPrefix(name, "large.clean.") || size != image.Pt(400, 300) || len(data) > 100_000 {
 		t.Errorf("downloaded %q of %v with %d bytes", name, size, len(data))
@@ -258,7 +283,103 @@ func savesTogether(t *testing.T, _ *service, p *browsertest.Page) {
 		t.Errorf("%s has pages of %s", name, got)
 	}
 	p.Pressed("#all-remove")
+	p.Until(`document.querySelector('#sure').open && document.activeElement.value == 'no'`)
+	p.Accessible()
+	p.Do(chromedp.KeyEvent(kb.Escape))
+	p.Until(`!document.querySelector('#sure').open && states() == 'done,done,done,refused'`)
+	p.Pressed("#all-remove")
+	p.Pressed("#all-gone")
 	p.Until(`document.querySelector('#queue').hidden && document.activeElement.id == 'files'`)
+}
+
+// Files that are chosen together keep their order through a reload, in which they are saved too; it is changed by keys and by dragging.
+func keepsTheOrder(t *testing.T, _ *service, p *browsertest.Page) {
+	const order = `[...document.querySelectorAll('#queue .name')].map((name) => name.textContent).join()`
+	var files []string
+	for i, name := range []string{"01", "02", "03", "12", "21"} {
+		files = append(files, p.File(name+".png", picture(100+20*i, 100)))
+	}
+	p.Pick(files...)
+	p.UntilLong(`states() == 'done,done,done,done,done'`)
+	reload := func() {
+		t.Helper()
+		p.GoTo("/")
+		p.FrontReady()
+	}
+	reload()
+	p.Is(order, "01.png,02.png,03.png,12.png,21.png")
+
+	p.Do(chromedp.Focus(chromedp.CSS("[aria-label='Move: 21.png']")), chromedp.KeyEvent(kb.ArrowUp), chromedp.KeyEvent(kb.ArrowUp))
+	p.Is(order+` + ' ' + document.activeElement.ariaLabel + ' ' + document.querySelector('#status').textContent`, "01.png,02.png,21.png,03.png,12.png Move: 21.png 21.png is now 3 of 5.")
+	p.Eval(`(() => { const rows = document.querySelectorAll('#queue li'), handle = rows[0].querySelector('.move'), y = (i) => { const { top, height } = rows[i].getBoundingClientRect(); return top + height * 0.6; };
+		handle.setPointerCapture = () => {};
+		const send = (type, clientY = 0) => handle.dispatchEvent(new PointerEvent(type, { pointerId: 1, button: 0, clientY, bubbles: true }));
+		send('pointerdown', y(0)); send('pointermove', y(1)); send('lostpointercapture'); })()`)
+	p.Is(order, "02.png,01.png,21.png,03.png,12.png")
+	reload()
+	p.Is(order, "02.png,01.png,21.png,03.png,12.png")
+	_, data := p.Download("#all-zip")
+	archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, f := range archive.File {
+		names = append(names, strings.TrimSuffix(f.Name, ".clean.png"))
+	}
+	if got := strings.Join(names, ","); got != "02,01,21,03,12" {
+		t.Errorf("the ZIP has %s", got)
+	}
+	p.Pick(p.File("last.png", picture(100, 100)))
+	p.UntilLong(`states() == 'done,done,done,done,done,done'`)
+	reload()
+	p.Is(order, "02.png,01.png,21.png,03.png,12.png,last.png")
+}
+
+// Of what was cleaned with other options than are chosen now, cleaning again is offered, and costs nothing. Thumbnails show the result, and
+// on a desktop a page's progress is seen without scrolling.
+func cleansAgain(t *testing.T, s *service, p *browsertest.Page) {
+	p.Look(1280, 800, "light")
+	u := s.newUser(t, 3)
+	logIn(p, u)
+	const blue = `(() => { const canvas = document.createElement('canvas'), pen = canvas.getContext('2d'), thumb = document.querySelector('.thumb'); canvas.width = 480; canvas.height = 320; pen.drawImage(thumb, 0, 0);
+		const { data } = pen.getImageData(0, 0, 480, 320); let n = 0; for (let i = 0; i < data.length; i += 4) if (data[i + 2] > data[i] + 32) n++; return n; })()`
+	p.Pick(p.File("a.png", encoded(scribbled(480, 320))))
+	p.Until(`document.querySelector('#queue li')?.getBoundingClientRect().bottom <= innerHeight && scrollY == 0`)
+	p.UntilLong(`states() == 'done' && document.querySelector('.thumb').naturalWidth == 480`)
+	p.Until(blue + ` < 200`)
+	p.Is(`document.querySelector('#again').hidden`, "true")
+	_, scan := p.Download("#actions .download")
+
+	p.Toggle("[name=preserveColor][value=true]")
+	p.Until(`document.querySelector('#again').checkVisibility()`)
+	p.Press("Clean again: a.png")
+	p.UntilLong(`states() == 'done' && document.querySelector('#again').hidden`)
+	_, colour := p.Download("#actions .download")
+	if bytes.Equal(scan, colour) {
+		t.Error("the result is the same")
+	}
+	p.Toggle("[name=preserveColor][value=false]")
+	p.Pressed("#again button")
+	p.UntilLong(`states() == 'done' && document.querySelector('#again').hidden`)
+	if l := s.ledger(t, u.id); l.sum() != 2 {
+		t.Errorf("a page cleaned three times leaves %d of 3 credits", l.sum())
+	}
+}
+
+// A result is handed to other apps where the browser can.
+func handsOn(t *testing.T, _ *service, p *browsertest.Page) {
+	const stand = `navigator.canShare = ({ files }) => files.length == 1; navigator.share = async ({ files: [file] }) => { window.shared = file.name + ' ' + file.type; };`
+	if _, err := chromedp.Call(p.Context, cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{Source: stand}); err != nil {
+		t.Fatal(err)
+	}
+	p.Is(`document.querySelector('#share').hidden`, "true")
+	p.GoTo("/")
+	p.FrontReady()
+	p.Pick(p.File("a.png", picture(300, 200)))
+	p.UntilLong(`states() == 'done'`)
+	p.Pressed("#share")
+	p.Until(`window.shared == 'a.clean.png image/png'`)
 }
 
 // sizesOf lists pages' sizes in points.

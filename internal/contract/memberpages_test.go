@@ -45,7 +45,7 @@ func livesWithAnAccount(t *testing.T, s *service, p *browsertest.Page) {
 		return p.Eval(`document.querySelectorAll('#uses tbody tr').length`) == "2"
 	})
 	p.Is(`document.querySelector('#email').textContent`, email)
-	p.Is(`document.querySelector('#packages tbody').innerText.trim().split(/\s+/).join(' ')`, "Welcome 3 5 no end")
+	p.Is(`document.querySelector('#packages tbody').innerText.trim().split(/\s+/).join(' ')`, "Welcome 3 5 no expiry")
 	p.Typed("#old", "not this one")
 	p.Entered("#new", second)
 	p.Until(`document.activeElement?.id == 'old' && document.querySelector('#old-error')?.textContent == 'This is not your password.'`)
@@ -74,6 +74,47 @@ func livesWithAnAccount(t *testing.T, s *service, p *browsertest.Page) {
 	p.LogIn(email, third)
 }
 
+// Whoever logs out or deletes the account leaves no page in the browser, in no tab, and is told so.
+func leavesNothingBehind(t *testing.T, s *service, p *browsertest.Page) {
+	const kept = `(async () => { const { promise, resolve } = Promise.withResolvers(), opening = indexedDB.open('unink'); opening.onsuccess = () => resolve(opening.result);
+		const db = await promise, found = []; for (const name of ['jobs', 'pages']) { const all = db.transaction(name).objectStore(name).count(); await new Promise((then) => { all.onsuccess = then; }); found.push(all.result); }
+		db.close(); window.kept = found.join(); })(), ''`
+	u := s.newUser(t, 5)
+	logIn(p, u)
+	tab := p.Tab()
+	for _, one := range []*browsertest.Page{p, tab} {
+		one.Do(chromedp.Navigate(s.origin()))
+		one.FrontReady()
+		one.Pick(one.File("a.png", []byte(page)))
+		one.UntilLong(`states() == 'done'`)
+	}
+	leave := func(way, farewell string) {
+		t.Helper()
+		p.GoTo("/account")
+		p.Shown("#sessions li")
+		p.Pressed(way)
+		if way == "#delete" {
+			p.Pressed("#gone")
+		}
+		p.At("/")
+		p.FrontReady()
+		p.Until(fmt.Sprintf(`document.querySelector('#farewell').checkVisibility() && document.querySelector('#farewell').textContent == '%s'`, farewell))
+		p.Is(`states()`, "")
+		p.Eval(kept)
+		p.Until(`window.kept == '0,0'`)
+	}
+	leave("#log-out", "You are logged out. Your pages were removed from this browser.")
+	tab.Arrives(`document.body.classList.contains('ready') && document.querySelectorAll('#queue li').length == 0`)
+	p.GoTo("/")
+	p.FrontReady()
+	p.Is(`document.querySelector('#farewell').hidden`, "true")
+
+	logIn(p, u)
+	p.Pick(p.File("b.png", []byte(page)))
+	p.UntilLong(`states() == 'done'`)
+	leave("#delete", "Your account is deleted. Your pages were removed from this browser.")
+}
+
 // A session elsewhere is ended alone, then all of them.
 func endsSessions(t *testing.T, s *service, p *browsertest.Page) {
 	other := s.newUser(t, 0)
@@ -82,7 +123,7 @@ func endsSessions(t *testing.T, s *service, p *browsertest.Page) {
 	p.Is(`[...document.querySelectorAll('#sessions b')].map((b) => b.textContent).includes('Chrome · Linux') || document.querySelector('#sessions').innerText`, "true")
 	p.Is(`document.querySelectorAll('#sessions button').length`, "1")
 	p.Pressed("#sessions button")
-	p.Until(`document.querySelectorAll('#sessions li').length == 1 && document.activeElement?.id == 'everywhere' && document.querySelector('#status').textContent == 'The log-in has ended.'`)
+	p.Until(`document.querySelectorAll('#sessions li').length == 1 && document.activeElement?.id == 'everywhere' && document.querySelector('#status').textContent == 'The session has ended.'`)
 	if s.loggedIn(t, other) {
 		t.Error("the session elsewhere is good still")
 	}
@@ -121,14 +162,14 @@ func deletesTheAccount(t *testing.T, s *service, p *browsertest.Page) {
 func fillsInWrongly(_ *testing.T, _ *service, p *browsertest.Page) {
 	p.GoTo("/sign-up")
 	p.Pressed("#form button.primary")
-	p.Until(`document.activeElement?.id == 'email' && document.querySelector('#email-error')?.textContent == 'This is needed.' && document.querySelector('#password').ariaInvalid == 'true'`)
+	p.Until(`document.activeElement?.id == 'email' && document.querySelector('#email-error')?.textContent == 'This field is required.' && document.querySelector('#password').ariaInvalid == 'true'`)
 	p.Is(`document.querySelector('#email').getAttribute('aria-describedby')`, "email-error")
 	p.Is(`document.querySelector('#password').getAttribute('aria-describedby')`, "password-hint password-error")
 	p.Accessible()
 	p.Typed("#email", "ann")
 	p.Is(`document.querySelector('#email-error')?.textContent`, "")
 	p.Entered("#password", "short")
-	p.Until(`document.querySelector('#email-error')?.textContent.includes('name@example.com') && document.querySelector('#password-error')?.textContent == 'At least 10 characters are needed.'`)
+	p.Until(`document.querySelector('#email-error')?.textContent.includes('name@example.com') && document.querySelector('#password-error')?.textContent == 'Use at least 10 characters.'`)
 	p.Typed("#email", "ann@example.com")
 	p.Entered("#password", "ann@example.com")
 	p.UntilLong(`document.activeElement?.id == 'password' && document.querySelector('#password-error')?.textContent.includes('must not be your e-mail address')`)
@@ -157,10 +198,10 @@ func followsOldLinks(_ *testing.T, _ *service, p *browsertest.Page) {
 	p.Is(`document.querySelector('#form').hidden`, "true")
 	p.GoTo("/verify?token=used")
 	p.Pressed("#form button")
-	p.Until(`document.querySelector('[role=alert]')?.textContent.includes('used already or is too old')`)
+	p.Until(`document.querySelector('[role=alert]')?.textContent.includes('has expired or was already used')`)
 	p.GoTo("/reset?token=used")
 	p.Entered("#password", password)
-	p.Until(`document.querySelector('#set [role=alert]')?.textContent.includes('used already or is too old')`)
+	p.Until(`document.querySelector('#set [role=alert]')?.textContent.includes('has expired or was already used')`)
 }
 
 // Pages of members lead through the log-in and back, and to no other site.
@@ -201,7 +242,7 @@ func buysNothing(_ *testing.T, _ *service, p *browsertest.Page) {
 	p.GoTo("/pricing")
 	p.Is(`document.querySelectorAll('.offers li').length + ' ' + document.querySelectorAll('.offers button').length`, "7 0")
 	p.Is(`document.querySelector('main .card a').href`, "mailto:sales@example.com")
-	p.Is(`document.querySelector('.offers li').innerText.replaceAll('\n', ' ').replace(/ +/g, ' ')`, "50 credits $4.90 50 pages $0.098 each · good for 12 months")
+	p.Is(`document.querySelector('.offers li').innerText.replaceAll('\n', ' ').replace(/ +/g, ' ')`, "50 credits $4.90 50 pages $0.098 each · valid for 12 months")
 }
 
 // A guest who buys logs in first; a user goes to the payment and comes back, and has the credits once it is confirmed; a
@@ -271,7 +312,7 @@ func looksBack(t *testing.T, s *service, p *browsertest.Page) {
 			p.Pressed("#more")
 		}
 	}
-	p.Until(`document.querySelector('#status').textContent == '205 are shown.' && document.activeElement == document.querySelector('#uses').parentElement`)
+	p.Until(`document.querySelector('#status').textContent == '205 shown.' && document.activeElement == document.querySelector('#uses').parentElement`)
 	p.GoTo("/developers/account")
 	for _, want := range []string{"100 false", "200 false", "205 true"} {
 		p.Until(rows + ` == '` + want + `'`)

@@ -32,19 +32,24 @@ var pageFlows = []struct {
 }{
 	{"open-handed", slices.Concat(openHanded, sellingFlags), map[string]flow{
 		"slider": compares, "queue": queues, "refused at once": isRefusedAtOnce, "made smaller": makesSmaller, "drop and paste": dropsAndPastes,
-		"narrow": isNarrow, "options": choosesOptions, "odd PDFs": sendsOddPDFs, "together": savesTogether, "formats": savesInFormats,
-		"zoom": zooms, "copy and print": copiesAndPrints, "touch-up": touchesUp, "two tabs": hasTwoTabs, "shared": shares, "light weight": isLight,
-		"life of an account": livesWithAnAccount, "sessions": endsSessions, "deleting": deletesTheAccount, "wrong in forms": fillsInWrongly,
+		"narrow": isNarrow, "options": choosesOptions, "odd PDFs": sendsOddPDFs, "blank pages": keepsBlankPages, "damaged": isDamaged, "together": savesTogether, "again": cleansAgain, "hands on": handsOn, "order": keepsTheOrder, "formats": savesInFormats,
+		"zoom": zooms, "copy and print": copiesAndPrints, "touch-up": touchesUp, "touch-up left": touchesUpAndLeaves, "two tabs": hasTwoTabs, "shared": shares, "light weight": isLight,
+		"life of an account": livesWithAnAccount, "sessions": endsSessions, "deleting": deletesTheAccount, "nothing left behind": leavesNothingBehind, "wrong in forms": fillsInWrongly,
 		"links of mails": followsOldLinks, "leads back": isLedBack, "many uses": looksBack, "pricing": buys, "language": choosesLanguage,
 		"developer": develops, "no developer": developsNothing, "console": triesTheConsole, "console elsewhere": looksForTheConsole,
-		"documentation": readsTheDocumentation, "operator": operates, "every page in English": seesEveryPage("en"), "every page in Chinese": seesEveryPage("zh-CN"),
+		"documentation": readsTheDocumentation, "quickstart": startsQuickly, "operator": operates, "every page in English": seesEveryPage("en"), "every page in Chinese": seesEveryPage("zh-CN"),
 	}},
 	{"sparing", []string{"--per-minute", "4", "--guest-credits", "2", "--contact", "sales@example.com"}, map[string]flow{
-		"guest": guestCleans, "guest's PDF": guestSendsPDF, "every state": seesEveryState, "nothing sold": buysNothing,
+		"guest": guestCleans, "guest's PDF": guestSendsPDF, "PDF beyond credits": sendsPDFBeyondCredits, "every state": seesEveryState, "nothing sold": buysNothing,
 	}},
 	{"limited", []string{"--per-minute", "25", "--per-hour", "1000"}, map[string]flow{"30 pages": sendsManyPages}},
 	{"killed", nil, map[string]flow{"killed": killedMeanwhile}},
 	{"away", openHanded, map[string]flow{"away": findsItGone}},
+	{"device", onDevice, map[string]flow{
+		"guest on the device": cleansOnTheDevice, "many on the device": cleansManyOnTheDevice, "same on the device": isTheSameOnTheDevice,
+		"stopped on the device": stopsOnTheDevice, "failing on the device": failsOnTheDevice,
+	}},
+	{"only", []string{"--browser", "only"}, map[string]flow{"only the device": hasOnlyTheDevice}},
 	{"cut", openHanded, map[string]flow{"reload": reloads, "cut": isCutOff}},
 }
 

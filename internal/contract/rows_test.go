@@ -3,6 +3,9 @@ package contract
 import (
 	"encoding/json"
 	"fmt"
+	"image"
+	"image/color"
+	"math/rand/v2"
 	"net/http"
 	"strings"
 	"testing"
@@ -143,5 +146,42 @@ func TestBuying(t *testing.T) {
 			s.post(t, "/api/checkout", map[string]string{"plan": x}).is(t, 400, "INVALID_PARAMETER")
 		}
 		s.audit(t)
+	})
+}
+
+// TestContentless sends pictures with nothing on them, on both entry points. None is charged.
+func TestContentless(t *testing.T) {
+	each(t, nil, func(t *testing.T, s *service) {
+		c, u := s.newCustomer(t), s.newUser(t, 1)
+		rng := rand.New(rand.NewPCG(1, 2))
+		for name, at := range map[string]func(x, y int) color.RGBA{
+			"black": func(int, int) color.RGBA { return color.RGBA{} },
+			"navy":  func(int, int) color.RGBA { return color.RGBA{B: 128} },
+			"red":   func(int, int) color.RGBA { return color.RGBA{R: 255} },
+			"near-black noise": func(int, int) color.RGBA {
+				return color.RGBA{R: uint8(rng.IntN(9)), G: uint8(rng.IntN(9)), B: uint8(rng.IntN(9))}
+			},
+			"random noise": func(int, int) color.RGBA {
+				return color.RGBA{R: uint8(rng.Uint32()), G: uint8(rng.Uint32()), B: uint8(rng.Uint32())}
+			},
+			"a gradient": func(x, y int) color.RGBA { return color.RGBA{R: uint8(x), G: uint8(x), B: uint8(y)} },
+		} {
+			m := image.NewRGBA(image.Rect(0, 0, 256, 192))
+			for y := range m.Rect.Dy() {
+				for x := range m.Rect.Dx() {
+					pixel := at(x, y)
+					pixel.A = 255
+					m.SetRGBA(x, y, pixel)
+				}
+			}
+			t.Log(name)
+			a := s.send(t, c.cleanup(media(string(encoded(m)))))
+			a.code(t, 422, 2003)
+			a.cost(t, 0, 500)
+		}
+		s.upload(t, request{header: u.bearer()}, "image", string(encoded(image.NewGray(image.Rect(0, 0, 64, 64))))).is(t, 400, "INVALID_IMAGE")
+		if got := s.credits(t, u); got != 1 {
+			t.Errorf("%d credits left of 1", got)
+		}
 	})
 }

@@ -119,7 +119,7 @@ func (s *service) start(t *testing.T) {
 	t.Helper()
 	arguments := append([]string{
 		"serve", "--listen", "127.0.0.1:" + s.port, "--metrics-listen", "127.0.0.1:0",
-		"--domain", "localhost", "--public-url", "http://localhost:" + s.port, "--trusted-proxy", "127.0.0.0/8",
+		"--domain", "localhost", "--public-url", "http://localhost:" + s.port, "--trusted-proxy", "127.0.0.0/8", "--browser", "off",
 	}, s.storage...)
 	s.process = s.command(append(arguments, s.flags...)...)
 	stderr, err := s.process.StderrPipe()

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"unink/internal/browsertest"
 )
@@ -97,6 +98,34 @@ func touchesUp(t *testing.T, _ *service, p *browsertest.Page) {
 	if again := u.saved(); !bytes.Equal(again.Pix, erased.Pix) {
 		t.Error("after a reload the strokes are others")
 	}
+}
+
+// Another page that is chosen amid touching up is shown as it is, and the strokes stay with the page that they were painted on.
+func touchesUpAndLeaves(t *testing.T, _ *service, p *browsertest.Page) {
+	p.Pick(p.File("a.png", picture(300, 200)), p.File("b.png", picture(480, 320)))
+	p.UntilLong(`states() == 'done,done'`)
+	const sizes = `['.before', '.after'].map((s) => document.querySelector(s).naturalWidth).join()`
+	p.Until(sizes + ` == '300,300'`)
+	u := &toucher{t: t, p: p}
+	u.open()
+	u.key("e ")
+	p.Eval(`window.shown = [], new MutationObserver(() => shown.push(document.querySelector('.after').src)).observe(document.querySelector('.after'), { attributes: true }), ''`)
+	p.Press("Compare: b.png")
+	p.Until(`document.querySelector('#result-title').textContent == 'b.png' && document.querySelector('#touch').hidden`)
+	p.Press("Download: a.png") // which waits until the strokes are kept
+	p.Until(`document.querySelector('#status').textContent == ''`)
+	p.Until(sizes + ` == '480,480'`)
+	p.Is(`shown.length`, "1")
+
+	p.Press("Compare: a.png")
+	p.Until(sizes + ` == '300,300'`)
+	u.open()
+	p.Is(`document.querySelector('#undo').disabled`, "false") // its stroke is there
+
+	p.Eval(`(() => { const touch = document.querySelector('#touch'), { left, top } = touch.getBoundingClientRect(); touch.dispatchEvent(new PointerEvent('pointermove', { pointerType: 'mouse', clientX: left + 50, clientY: top + 40, bubbles: true })); })()`)
+	p.Is(`(({ left, top, width }) => { const frame = document.querySelector('#touch').getBoundingClientRect(); return [left + width / 2 - frame.left, top + width / 2 - frame.top, width].map(Math.round).join(); })(document.querySelector('#ring').getBoundingClientRect())`, "50,40,28")
+	p.Do(chromedp.KeyEvent(kb.Escape))
+	p.Until(`document.querySelector('#touch').hidden && document.querySelector('#ring').hidden && document.activeElement.id == 'touch-up'`)
 }
 
 // toucher paints on the page that is shown.

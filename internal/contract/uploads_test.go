@@ -204,19 +204,20 @@ func lyingBase64(t *testing.T, s *service, c customer) {
 		media string
 		code  int
 	}{
-		"padding alone":          {"====", 1005},
-		"padding in the middle":  {good[:40] + "==" + good[40:], 1005},
-		"too much padding":       {strings.TrimRight(good, "=") + "=====", 1005},
-		"one digit too many":     {good[:40] + "A", 1005},
-		"wrong at its end":       {strings.Repeat("A", 6<<20) + "!", 1005},
-		"another alphabet":       {strings.Repeat("-_", 1000), 1005},
-		"NUL":                    {good[:40] + `\u0000` + good[40:], 1005},
-		"not UTF-8":              {good[:40] + "\xff\xfe" + good[40:], 1005},
-		"tab":                    {good[:40] + `\t` + good[40:], 1005},
-		"letters":                {strings.Repeat("A", 6<<20), 1005},
-		"a promise of pixels":    {base64.StdEncoding.EncodeToString([]byte(hollow(65_535, 65_535))), 1004},
-		"more pixels than exist": {base64.StdEncoding.EncodeToString([]byte(hollow(1<<31-1, 1<<31-1))), 1005},
-		"hollow":                 {base64.StdEncoding.EncodeToString([]byte(hollow(4000, 4000))), 1005},
+		"padding alone":           {"====", 1005},
+		"padding in the middle":   {good[:40] + "==" + good[40:], 1005},
+		"too much padding":        {strings.TrimRight(good, "=") + "=====", 1005},
+		"one digit too many":      {good[:40] + "A", 1005},
+		"wrong at its end":        {strings.Repeat("A", 6<<20) + "!", 1005},
+		"another alphabet":        {strings.Repeat("-_", 1000), 1005},
+		"NUL":                     {good[:40] + `\u0000` + good[40:], 1005},
+		"not UTF-8":               {good[:40] + "\xff\xfe" + good[40:], 1005},
+		"tab":                     {good[:40] + `\t` + good[40:], 1005},
+		"letters":                 {strings.Repeat("A", 6<<20), 1005},
+		"a promise of pixels":     {base64.StdEncoding.EncodeToString([]byte(hollow(65_535, 65_535))), 1004},
+		"more pixels than exist":  {base64.StdEncoding.EncodeToString([]byte(hollow(1<<31-1, 1<<31-1))), 1004},
+		"sides that no int holds": {base64.StdEncoding.EncodeToString([]byte(hollow(1<<31, 1<<32-1))), 1004},
+		"hollow":                  {base64.StdEncoding.EncodeToString([]byte(hollow(4000, 4000))), 1005},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := s.send(t, c.cleanup(`{"media_id":"`+k.media+`"}`))

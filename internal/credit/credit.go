@@ -45,15 +45,15 @@ const AllowancePrefix = "day:"
 // Package is a number of credits that can be used until they end. It is usable while it is not
 // revoked and Expires is in the future.
 type Package struct {
-	ID        string
-	Owner     string // empty for the mark that a revocation left before its grant came
-	Plan      string
-	Source    string // what gave it; unique
-	Credits   int
-	Remaining int
-	Created   time.Time
-	Expires   time.Time
-	Revoked   time.Time // zero while it is not
+	ID        string    `json:"id"`
+	Owner     string    `json:"owner"` // empty for the mark that a revocation left before its grant came
+	Plan      string    `json:"plan"`
+	Source    string    `json:"source"` // what gave it; unique
+	Credits   int       `json:"credits"`
+	Remaining int       `json:"remaining"`
+	Created   time.Time `json:"created"`
+	Expires   time.Time `json:"expires"`
+	Revoked   time.Time `json:"revoked,omitzero"` // zero while it is not
 }
 
 // Usable is how many credits of the package can be used at a moment.

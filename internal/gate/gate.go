@@ -23,6 +23,10 @@ var (
 	ErrClosed = errors.New("gate: closed")
 	// ErrNoWorker says that there is no worker at all, and none to wait for.
 	ErrNoWorker = errors.New("gate: there is no worker")
+	// ErrLate says that a task cannot be done within its time because of those before it.
+	ErrLate = errors.New("gate: too much work is before the task")
+	// ErrTooMuch says that a task cannot be done within its time even if it is alone.
+	ErrTooMuch = errors.New("gate: the task is too much work")
 )
 
 // ErrWorker is what a cleaner on other machines returns, wrapped with its cause, when the worker that
@@ -32,8 +36,9 @@ var ErrWorker = errors.New("gate: the remote worker failed")
 // Config sizes a [Gate].
 type Config struct {
 	Workers int // tasks that run at once; at least 1
-	// Queue is how long a task may have to wait, in times of what a task takes: so many may wait for
-	// each worker, the last of them for the fraction. 0 lets none wait.
+	// Queue is how long a task may have to wait, in times of what a task of the usual size takes: so
+	// many may wait for each worker, or fewer larger ones, the last of them for the fraction. 0 lets
+	// none wait.
 	Queue float64
 }
 
@@ -54,8 +59,17 @@ func (c Config) Validate() error {
 // Turn says whose a task is and whether it may wait for others. The zero value is a task of nobody in
 // particular.
 type Turn struct {
-	Caller string // tasks of one caller wait for each other
-	Bulk   bool   // waits until nothing else does
+	Caller string        // tasks of one caller wait for each other
+	Bulk   bool          // waits until nothing else does
+	Size   float64       // how much work it is, in times of the usual; 0 is 1
+	Within time.Duration // it must be done by then, waiting included; 0 is at any time
+}
+
+func (t Turn) size() float64 {
+	if t.Size == 0 {
+		return 1
+	}
+	return t.Size
 }
 
 // Gate lets tasks through to a bounded number of workers. It is safe for concurrent use and owns
@@ -67,10 +81,13 @@ type Gate struct {
 	workers     int
 	running     []*visit // longest first
 	waiting     int
-	usual       time.Duration // what a task takes: mean of the last ones; 0 before the first is done
+	load        float64       // sizes of those that wait
+	usual       time.Duration // what a task of size 1 takes: mean of the last ones; 0 before the first is done
+	best        time.Duration // the least that it took
 	interactive line
 	bulk        line
 	closed      bool
+	drained     chan struct{} // closed when the gate is, and nothing is inside
 }
 
 // New opens a gate.
@@ -78,7 +95,7 @@ func New(c Config) (*Gate, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	return &Gate{queue: c.Queue, workers: c.Workers, interactive: newLine(), bulk: newLine()}, nil
+	return &Gate{queue: c.Queue, workers: c.Workers, interactive: newLine(), bulk: newLine(), drained: make(chan struct{})}, nil
 }
 
 // Do is [Gate.DoAs] for a task of nobody in particular.
@@ -87,8 +104,8 @@ func (g *Gate) Do(ctx context.Context, task func() error) error {
 }
 
 // DoAs runs task as soon as a worker is free and it is its turn, and returns its error. It returns
-// [ErrFull], [ErrClosed] or [ErrNoWorker] at once when the task may not even wait, ErrFull and
-// ErrNoWorker also when it has to leave the queue, and the context's error when that ends first.
+// one of the errors above at once when the task may not even wait, ErrFull and ErrNoWorker also when
+// it has to leave the queue, and the context's error when that ends first.
 func (g *Gate) DoAs(ctx context.Context, turn Turn, task func() error) error {
 	v, err := g.enter(turn)
 	if err != nil {
@@ -97,8 +114,12 @@ func (g *Gate) DoAs(ctx context.Context, turn Turn, task func() error) error {
 	if err := g.wait(ctx, v); err != nil {
 		return err
 	}
-	defer g.leave(v)
-	return task()
+	defer g.quit(v)
+	err = task()
+	if err == nil || errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		g.learn(v)
+	}
+	return err
 }
 
 // enter takes a worker or a place in the queue.
@@ -116,9 +137,18 @@ func (g *Gate) enter(turn Turn) (*visit, error) {
 	if g.full() {
 		g.drop(turn)
 	}
-	g.waiting++
+	g.queued(v, 1)
 	g.lineOf(turn).push(v)
 	return v, nil
+}
+
+// queued counts a task that begins (1) or ends (-1) to wait.
+func (g *Gate) queued(v *visit, by int) {
+	g.waiting += by
+	g.load += float64(by) * v.turn.size()
+	if g.waiting == 0 {
+		g.load = 0 // without what rounding left
+	}
 }
 
 // Refusal is the error with which [Gate.DoAs] would refuse a task at once now, nil if it would not.
@@ -128,12 +158,21 @@ func (g *Gate) Refusal(turn Turn) error {
 	return g.refusal(turn)
 }
 
+// doubt is how much of an estimate stays after it has refused a task for good: only tasks that run can
+// correct it, and there may be no others.
+const doubt = 0.98
+
 func (g *Gate) refusal(turn Turn) error {
 	switch {
 	case g.closed:
 		return ErrClosed
 	case g.workers == 0:
 		return ErrNoWorker
+	case turn.Within > 0 && times(g.best, turn.size()) > turn.Within:
+		g.best = times(g.best, doubt)
+		return ErrTooMuch
+	case turn.Within > 0 && len(g.running) >= g.workers && times(g.usual, g.foreseen(g.before(turn))+turn.size()) > turn.Within:
+		return ErrLate
 	case g.full() && g.yielding(turn) == nil:
 		return ErrFull
 	}
@@ -149,7 +188,8 @@ func (g *Gate) wait(ctx context.Context, v *visit) error {
 	}
 	g.mu.Lock()
 	if g.lineOf(v.turn).remove(v) {
-		g.waiting--
+		g.queued(v, -1)
+		g.noteDrained()
 		g.mu.Unlock()
 		return ctx.Err()
 	}
@@ -168,16 +208,20 @@ func (g *Gate) run(v *visit) {
 	v.verdict <- nil
 }
 
-// leave gives the worker of a task that has run back.
-func (g *Gate) leave(v *visit) {
+// learn notes how long a task took.
+func (g *Gate) learn(v *visit) {
 	g.mu.Lock()
-	took := time.Since(v.began)
+	defer g.mu.Unlock()
+	took := times(time.Since(v.began), 1/v.turn.size())
 	if g.usual == 0 {
-		g.usual = took
+		g.usual, g.best = took, took
 	}
 	g.usual += (took - g.usual) / 8
-	g.mu.Unlock()
-	g.quit(v)
+	g.best = min(g.best, took)
+}
+
+func times(d time.Duration, factor float64) time.Duration {
+	return time.Duration(float64(d) * factor)
 }
 
 // quit gives a worker back.
@@ -186,6 +230,7 @@ func (g *Gate) quit(v *visit) {
 	defer g.mu.Unlock()
 	g.running = slices.DeleteFunc(g.running, func(other *visit) bool { return other == v })
 	g.admit()
+	g.noteDrained()
 }
 
 // admit lets in whose turn it is while workers are free.
@@ -195,7 +240,7 @@ func (g *Gate) admit() {
 		if v == nil {
 			v = g.bulk.pop()
 		}
-		g.waiting--
+		g.queued(v, -1)
 		g.run(v)
 	}
 }
@@ -218,7 +263,7 @@ func (g *Gate) yielding(turn Turn) *visit {
 func (g *Gate) drop(turn Turn) {
 	v := g.yielding(turn)
 	g.lineOf(v.turn).remove(v)
-	g.waiting--
+	g.queued(v, -1)
 	v.verdict <- ErrFull
 }
 
@@ -241,10 +286,11 @@ func (g *Gate) Resize(workers int) {
 	}
 	for _, line := range []*line{&g.interactive, &g.bulk} {
 		for v := line.pop(); v != nil; v = line.pop() {
-			g.waiting--
+			g.queued(v, -1)
 			v.verdict <- ErrNoWorker
 		}
 	}
+	g.noteDrained()
 }
 
 // Close refuses new tasks from now on. Those that are inside, waiting ones too, are done.
@@ -252,6 +298,21 @@ func (g *Gate) Close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.closed = true
+	g.noteDrained()
+}
+
+// Drained is closed when the gate is closed and all that was inside is done.
+func (g *Gate) Drained() <-chan struct{} { return g.drained }
+
+func (g *Gate) noteDrained() {
+	if !g.closed || len(g.running)+g.waiting > 0 {
+		return
+	}
+	select {
+	case <-g.drained:
+	default:
+		close(g.drained)
+	}
 }
 
 // Closed reports whether Close was called.
@@ -269,24 +330,42 @@ func (g *Gate) Full() bool {
 }
 
 func (g *Gate) full() bool {
-	return len(g.running) >= g.workers && (g.waiting >= g.places() || g.foreseen() > g.queue)
+	return len(g.running) >= g.workers && (g.load >= g.queue*float64(g.workers) || g.foreseen(g.everybody()) > g.queue)
 }
 
 func (g *Gate) places() int { return int(math.Ceil(g.queue * float64(g.workers))) }
 
-// foreseen is how long one more task would wait at the end of the queue while all workers are busy, in
-// times of what a task takes: the workers get free in the order in which their tasks began.
-func (g *Gate) foreseen() float64 {
-	excess := len(g.running) - g.workers // of workers that were taken away and still have a task
-	before := g.running[excess+g.waiting%g.workers]
-	left := 0.0
-	if g.usual > 0 {
-		left = max(0, 1-float64(time.Since(before.began))/float64(g.usual))
+// foreseen is how long a task has to wait while all workers are busy and others are before it, in times
+// of what a task of size 1 takes: each of them goes to the worker that is free first.
+func (g *Gate) foreseen(before []*visit) float64 {
+	free := make([]float64, len(g.running))
+	for i, v := range g.running {
+		if g.usual > 0 {
+			free[i] = max(0, v.turn.size()-float64(time.Since(v.began))/float64(g.usual))
+		}
 	}
-	return float64(g.waiting/g.workers) + left
+	slices.Sort(free)
+	free = free[len(g.running)-g.workers:] // without workers that were taken away and still have a task
+	for _, v := range before {
+		next := free[0] + v.turn.size()
+		at, _ := slices.BinarySearch(free[1:], next)
+		copy(free, free[1:1+at])
+		free[at] = next
+	}
+	return free[0]
 }
 
-// Places is how many tasks may wait.
+// before are the waiting tasks whose turn is before that of one more.
+func (g *Gate) before(turn Turn) []*visit {
+	if !turn.Bulk {
+		return g.interactive.before(turn.Caller)
+	}
+	return append(g.interactive.all(), g.bulk.before(turn.Caller)...)
+}
+
+func (g *Gate) everybody() []*visit { return append(g.interactive.all(), g.bulk.all()...) }
+
+// Places is how many tasks of the usual size may wait.
 func (g *Gate) Places() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()

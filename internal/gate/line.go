@@ -85,6 +85,23 @@ func (l *line) longest() *caller {
 	return most
 }
 
+// all are the tasks that wait.
+func (l *line) all() (tasks []*visit) {
+	for _, c := range l.ring {
+		tasks = append(tasks, c.waiting...)
+	}
+	return tasks
+}
+
+// before are the tasks whose turn is before that of a caller's next one.
+func (l *line) before(name string) (tasks []*visit) {
+	rounds := l.count(name) + 1
+	for _, c := range l.ring {
+		tasks = append(tasks, c.waiting[:min(len(c.waiting), rounds)]...)
+	}
+	return tasks
+}
+
 func (l *line) count(name string) int {
 	if c := l.byName[name]; c != nil {
 		return len(c.waiting)

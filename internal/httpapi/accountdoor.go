@@ -73,20 +73,49 @@ func customerOwner(id string) string { return "customer:" + id }
 
 // session is the user whose cookie or bearer token a request carries.
 func (d *accountDoor) session(r *http.Request) (account.User, error) {
-	token := sessionToken(r, d.cfg)
-	if token == "" {
-		return account.User{}, account.ErrNoSession
+	return callOf(r).user.get(func() (account.User, error) {
+		token := sessionToken(r, d.cfg)
+		if token == "" {
+			return account.User{}, account.ErrNoSession
+		}
+		return d.services.Accounts.Session(r.Context(), token)
+	})
+}
+
+func (d *accountDoor) userOf(r *http.Request) string {
+	user, err := d.session(r)
+	if err != nil {
+		return ""
 	}
-	return d.services.Accounts.Session(r.Context(), token)
+	return userOwner(user.ID)
+}
+
+// customer is whose token a request carries.
+func (d *accountDoor) customer(r *http.Request) (account.Customer, error) {
+	return callOf(r).customer.get(func() (account.Customer, error) {
+		token, err := bearer(r)
+		if err != nil {
+			return account.Customer{}, err
+		}
+		return d.services.Accounts.Authenticate(r.Context(), token)
+	})
+}
+
+func (d *accountDoor) customerOf(r *http.Request) string {
+	customer, err := d.customer(r)
+	if err != nil {
+		return ""
+	}
+	return customerOwner(customer.ID)
 }
 
 // guest checks somebody without an account: by the bot check, or, for a page of a PDF, by a
 // smaller allowance.
 func (d *accountDoor) guest(r *http.Request, form *uploadForm) (*caller, error) {
 	address := clientAddress(r, d.cfg.TrustedProxies)
-	kind, prefix, perDevice, perAddress := callerGuest, "", d.cfg.GuestDaily, d.cfg.GuestAddressDaily
+	kind := callerGuest
 	if form.pdf {
-		kind, prefix, perDevice, perAddress = callerPDFGuest, "pdf-", d.cfg.PDFGuestDaily, d.cfg.PDFGuestAddressDaily
+		kind = callerPDFGuest
 		if form.deviceID == "" {
 			return nil, fail(unverified, "pages of a PDF from a guest need the field deviceId")
 		}
@@ -102,12 +131,21 @@ func (d *accountDoor) guest(r *http.Request, form *uploadForm) (*caller, error) 
 		}
 		device = hash
 	}
-	payers := []string{prefix + "device:" + device, prefix + "address:" + d.services.Accounts.HashAddress(address)}
+	from := d.services.Accounts.HashAddress(address)
+	allowances := d.allowances(device, from, form.pdf)
 	return &caller{
-		kind: kind, payers: payers, trial: true,
-		allowances: []credit.Grant{d.today(payers[0], perDevice), d.today(payers[1], perAddress)},
-		limited:    []string{"device:" + device, "address:" + d.services.Accounts.HashAddress(address)},
+		kind: kind, payers: []string{allowances[0].Owner, allowances[1].Owner}, trial: true,
+		allowances: allowances, limited: []string{"device:" + device, "address:" + from},
 	}, nil
+}
+
+// allowances are a guest's of today: by device and by address, of which each page needs both.
+func (d *accountDoor) allowances(device, address string, pdf bool) []credit.Grant {
+	prefix, perDevice, perAddress := "", d.cfg.GuestDaily, d.cfg.GuestAddressDaily
+	if pdf {
+		prefix, perDevice, perAddress = "pdf-", d.cfg.PDFGuestDaily, d.cfg.PDFGuestAddressDaily
+	}
+	return []credit.Grant{d.today(prefix+"device:"+device, perDevice), d.today(prefix+"address:"+address, perAddress)}
 }
 
 // today is a guest's allowance until midnight, UTC.
@@ -138,11 +176,7 @@ func (d *accountDoor) developer(r *http.Request) (*caller, error) {
 	if !under || strings.Contains(slug, ".") {
 		return nil, fail(unauthorized, "use the API domain that came with the token: https://{your domain}.%s/cleanup", d.cfg.Domain)
 	}
-	token, err := bearer(r)
-	if err != nil {
-		return nil, err
-	}
-	customer, err := d.services.Accounts.Authenticate(r.Context(), token)
+	customer, err := d.customer(r)
 	switch {
 	case errors.Is(err, account.ErrSignature):
 		return nil, failWith(err, badToken, "the token's signature is wrong; send it exactly as it was given")

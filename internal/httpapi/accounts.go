@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,33 +23,34 @@ import (
 
 // accountRoutes are what people do with their accounts. All bodies are JSON.
 func (s *Server) accountRoutes(mux *http.ServeMux) {
-	for pattern, answer := range map[string]func(http.ResponseWriter, *http.Request) (any, error){
+	for pattern, answer := range map[string]answerer{
 		"POST /api/anonymous-accounts":      s.anonymousAccount,
 		"GET /api/bot-challenge":            s.botChallenge,
-		"POST /api/sign-up":                 s.signUp,
-		"POST /api/verify":                  s.verify,
-		"POST /api/log-in":                  s.logIn,
+		"GET /api/guest":                    s.guestLeft,
+		"POST /api/sign-up":                 withBody(s, s.signUp),
+		"POST /api/verify":                  withBody(s, s.verify),
+		"POST /api/log-in":                  withBody(s, s.logIn),
 		"POST /api/log-out":                 s.logOut,
-		"POST /api/log-out-everywhere":      s.logOutEverywhere,
-		"POST /api/password-reset":          s.requestReset,
-		"POST /api/password-reset/done":     s.reset,
-		"POST /api/password":                s.changePassword,
-		"GET /api/me":                       s.me,
-		"DELETE /api/me":                    s.deleteMe,
-		"GET /api/me/export":                s.export,
-		"GET /api/me/uses":                  s.myUses,
-		"GET /api/me/sessions":              s.sessions,
-		"DELETE /api/me/sessions/{id}":      s.endSession,
-		"GET /api/customers":                s.customersOf,
+		"POST /api/log-out-everywhere":      s.forUser(s.logOutEverywhere),
+		"POST /api/password-reset":          withBody(s, s.requestReset),
+		"POST /api/password-reset/done":     withBody(s, s.reset),
+		"POST /api/password":                withBody(s, s.changePassword),
+		"GET /api/me":                       s.forUser(s.me),
+		"DELETE /api/me":                    s.forUser(s.deleteMe),
+		"GET /api/me/export":                s.forUser(s.export),
+		"GET /api/me/uses":                  s.forUser(s.myUses),
+		"GET /api/me/sessions":              s.forUser(s.sessions),
+		"DELETE /api/me/sessions/{id}":      s.forUser(s.endSession),
+		"GET /api/customers":                s.forUser(s.customersOf),
 		"GET /api/customers/{slug}":         s.customer,
 		"GET /api/customers/{slug}/uses":    s.customerUses,
-		"POST /api/customers/{slug}/rotate": s.rotateToken,
+		"POST /api/customers/{slug}/rotate": withBody(s, s.rotateToken),
 		"GET /api/operator/statistics":      s.statistics,
 		"GET /api/catalogue":                s.catalogue,
-		"POST /api/checkout":                s.checkout,
+		"POST /api/checkout":                withBody(s, s.checkout),
 		"POST /api/stripe/webhook":          s.stripeWebhook,
 	} {
-		mux.Handle(pattern, s.endpoint(answer, writeWebFailure))
+		mux.Handle(pattern, s.endpoint(answer, s.web()))
 	}
 	signIns, err := gate.New(gate.Config{Workers: signInsAtOnce})
 	if err != nil {
@@ -65,16 +68,50 @@ func (s *Server) readJSON(w http.ResponseWriter, r *http.Request, v any) error {
 		return fail(badRequest, "Content-Type must be application/json")
 	}
 	return s.readBody(w, r, maxJSONBody, func() error {
-		decoder := json.NewDecoder(r.Body)
-		decoder.DisallowUnknownFields()
-		if err := decoder.Decode(v); err != nil {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
 			return jsonError(err)
 		}
-		if _, err := decoder.Token(); err != io.EOF {
-			return fail(badRequest, "the body must be one JSON object and nothing after it")
-		}
-		return nil
+		return parseJSON(body, v)
 	})
+}
+
+// withBody is an answer to a request with a JSON object as its body.
+func withBody[T any](s *Server, answer func(http.ResponseWriter, *http.Request, T) (any, error)) answerer {
+	return func(w http.ResponseWriter, r *http.Request) (any, error) {
+		var body T
+		if err := s.readJSON(w, r, &body); err != nil {
+			return nil, err
+		}
+		return answer(w, r, body)
+	}
+}
+
+// forUser is an answer for the account that is logged in.
+func (s *Server) forUser(answer func(http.ResponseWriter, *http.Request, account.User) (any, error)) answerer {
+	return func(w http.ResponseWriter, r *http.Request) (any, error) {
+		u, err := s.user(r)
+		if err != nil {
+			return nil, err
+		}
+		return answer(w, r, u)
+	}
+}
+
+func parseJSON(body []byte, v any) error {
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(v); err != nil {
+		return jsonError(err)
+	}
+	if _, err := decoder.Token(); err != io.EOF {
+		return fail(badRequest, "the body must be one JSON object and nothing after it")
+	}
+	var texts any
+	if err := json.Unmarshal(body, &texts); err != nil {
+		return jsonError(err)
+	}
+	return cmp.Or(checkText("the body", string(body)), checkTexts("the body", texts))
 }
 
 func jsonError(err error) error {
@@ -172,11 +209,7 @@ type credentials struct {
 }
 
 // signUp always answers the same, whether the address is known or not: the rest is told by mail.
-func (s *Server) signUp(w http.ResponseWriter, r *http.Request) (any, error) {
-	var in credentials
-	if err := s.readJSON(w, r, &in); err != nil {
-		return nil, err
-	}
+func (s *Server) signUp(_ http.ResponseWriter, r *http.Request, in credentials) (any, error) {
 	address := clientAddress(r, s.cfg.TrustedProxies)
 	if err := s.accounts().human(r, in.BotToken, address); err != nil {
 		return nil, err
@@ -199,11 +232,7 @@ type oneTimeToken struct {
 }
 
 // verify confirms an e-mail address by the token that was sent there.
-func (s *Server) verify(w http.ResponseWriter, r *http.Request) (any, error) {
-	var in oneTimeToken
-	if err := s.readJSON(w, r, &in); err != nil {
-		return nil, err
-	}
+func (s *Server) verify(_ http.ResponseWriter, r *http.Request, in oneTimeToken) (any, error) {
 	user, err := s.services.Accounts.Verify(r.Context(), in.Token)
 	if err != nil {
 		return nil, accountFailure(err)
@@ -217,11 +246,7 @@ type loggedIn struct {
 }
 
 // logIn opens a session. Browsers keep it in a cookie, apps take it from the answer.
-func (s *Server) logIn(w http.ResponseWriter, r *http.Request) (any, error) {
-	var in credentials
-	if err := s.readJSON(w, r, &in); err != nil {
-		return nil, err
-	}
+func (s *Server) logIn(w http.ResponseWriter, r *http.Request, in credentials) (any, error) {
 	token, user, err := s.services.Accounts.LogIn(r.Context(), in.Email, in.Password, clientAddress(r, s.cfg.TrustedProxies).String(), agentName(r.UserAgent()))
 	if err != nil {
 		return nil, accountFailure(err)
@@ -249,11 +274,7 @@ func (s *Server) user(r *http.Request) (account.User, error) {
 	return u, nil
 }
 
-func (s *Server) logOutEverywhere(w http.ResponseWriter, r *http.Request) (any, error) {
-	u, err := s.user(r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) logOutEverywhere(w http.ResponseWriter, r *http.Request, u account.User) (any, error) {
 	if err := s.services.Accounts.LogOutEverywhere(r.Context(), u.ID); err != nil {
 		return nil, err
 	}
@@ -267,11 +288,7 @@ type sessionState struct {
 }
 
 // sessions are those of the account that is logged in, the last used first.
-func (s *Server) sessions(_ http.ResponseWriter, r *http.Request) (any, error) {
-	u, err := s.user(r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) sessions(_ http.ResponseWriter, r *http.Request, u account.User) (any, error) {
 	open, err := s.services.Accounts.Sessions(r.Context(), u.ID)
 	if err != nil {
 		return nil, err
@@ -286,11 +303,7 @@ func (s *Server) sessions(_ http.ResponseWriter, r *http.Request) (any, error) {
 }
 
 // endSession ends one of the sessions of the account that is logged in.
-func (s *Server) endSession(w http.ResponseWriter, r *http.Request) (any, error) {
-	u, err := s.user(r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) endSession(w http.ResponseWriter, r *http.Request, u account.User) (any, error) {
 	id := r.PathValue("id")
 	if err := s.services.Accounts.EndSession(r.Context(), u.ID, id); err != nil {
 		if isNotFound(err) {
@@ -307,23 +320,16 @@ func (s *Server) endSession(w http.ResponseWriter, r *http.Request) (any, error)
 func isNotFound(err error) bool { return errors.Is(err, account.ErrNotFound) }
 
 // requestReset sends a mail to an address that is known, and says the same of any.
-func (s *Server) requestReset(w http.ResponseWriter, r *http.Request) (any, error) {
-	var in credentials
-	if err := s.readJSON(w, r, &in); err != nil {
-		return nil, err
-	}
+func (s *Server) requestReset(_ http.ResponseWriter, r *http.Request, in credentials) (any, error) {
 	if err := s.services.Accounts.RequestReset(r.Context(), in.Email, clientAddress(r, s.cfg.TrustedProxies).String()); err != nil {
 		return nil, accountFailure(err)
 	}
 	return answered{http.StatusAccepted, message{"if there is an account with this address, a mail is on its way"}}, nil
 }
 
-func (s *Server) reset(w http.ResponseWriter, r *http.Request) (any, error) {
-	var in oneTimeToken
-	if err := s.readJSON(w, r, &in); err != nil {
-		return nil, err
-	}
-	user, err := s.services.Accounts.Reset(r.Context(), in.Token, in.Password)
+func (s *Server) reset(_ http.ResponseWriter, r *http.Request, in oneTimeToken) (any, error) {
+	address := clientAddress(r, s.cfg.TrustedProxies).String()
+	user, err := s.services.Accounts.Reset(r.Context(), in.Token, in.Password, address)
 	if err != nil {
 		return nil, accountFailure(err)
 	}
@@ -335,11 +341,7 @@ type passwordChange struct {
 	New string `json:"new"`
 }
 
-func (s *Server) changePassword(w http.ResponseWriter, r *http.Request) (any, error) {
-	var in passwordChange
-	if err := s.readJSON(w, r, &in); err != nil {
-		return nil, err
-	}
+func (s *Server) changePassword(w http.ResponseWriter, r *http.Request, in passwordChange) (any, error) {
 	u, err := s.user(r)
 	if err != nil {
 		return nil, err
@@ -376,11 +378,7 @@ type useAnswer struct {
 const usesShown = 100
 
 // me is the account that is logged in.
-func (s *Server) me(_ http.ResponseWriter, r *http.Request) (any, error) {
-	u, err := s.user(r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) me(_ http.ResponseWriter, r *http.Request, u account.User) (any, error) {
 	return s.about(r.Context(), u, usesShown)
 }
 
@@ -413,7 +411,10 @@ func (s *Server) usesOf(ctx context.Context, owner string, from usage.Place, lim
 
 // placeAsked reads where a list of uses is to go on.
 func placeAsked(r *http.Request) (usage.Place, error) {
-	text := r.URL.Query().Get("after")
+	text, _, err := queryText(r, "after")
+	if err != nil {
+		return usage.Place{}, err
+	}
 	at, id, ok := strings.Cut(text, ".")
 	micros, err := strconv.ParseInt(at, 10, 64)
 	if !ok || err != nil || id == "" {
@@ -423,11 +424,7 @@ func placeAsked(r *http.Request) (usage.Place, error) {
 }
 
 // myUses goes on with the uses of the account that is logged in.
-func (s *Server) myUses(_ http.ResponseWriter, r *http.Request) (any, error) {
-	u, err := s.user(r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) myUses(_ http.ResponseWriter, r *http.Request, u account.User) (any, error) {
 	from, err := placeAsked(r)
 	if err != nil {
 		return nil, err
@@ -438,11 +435,7 @@ func (s *Server) myUses(_ http.ResponseWriter, r *http.Request) (any, error) {
 const usesExported = 10_000
 
 // export is everything that is known of the account that is logged in.
-func (s *Server) export(w http.ResponseWriter, r *http.Request) (any, error) {
-	u, err := s.user(r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) export(w http.ResponseWriter, r *http.Request, u account.User) (any, error) {
 	about, err := s.about(r.Context(), u, usesExported)
 	if err != nil {
 		return nil, err
@@ -457,11 +450,7 @@ func (s *Server) export(w http.ResponseWriter, r *http.Request) (any, error) {
 
 // deleteMe deletes the account that is logged in. Its movements of credits stay, under an
 // identifier that means nobody any more.
-func (s *Server) deleteMe(w http.ResponseWriter, r *http.Request) (any, error) {
-	u, err := s.user(r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) deleteMe(w http.ResponseWriter, r *http.Request, u account.User) (any, error) {
 	if _, err := s.services.Credits.RevokeOwner(r.Context(), userOwner(u.ID), "account deleted"); err != nil {
 		return nil, err
 	}
@@ -495,11 +484,7 @@ type redirect struct {
 }
 
 // checkout begins a purchase at Stripe. A web pack needs a log-in, since it is for an account.
-func (s *Server) checkout(w http.ResponseWriter, r *http.Request) (any, error) {
-	var in order
-	if err := s.readJSON(w, r, &in); err != nil {
-		return nil, err
-	}
+func (s *Server) checkout(_ http.ResponseWriter, r *http.Request, in order) (any, error) {
 	if s.services.Selling == nil {
 		return nil, fail(notFound, "nothing is sold here online; ask the operator")
 	}

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"io"
+	"mime/multipart"
 	"strings"
 
 	"unink"
@@ -34,6 +36,45 @@ func parseCleanup(body []byte) (input, error) {
 	}
 	image, err := decodeMedia(b.mediaID)
 	return input{image: image, options: b.options, maxSide: maxDeveloperSide}, err
+}
+
+// cleanupFields say how the fields of a form are read: the file, and the keys of the JSON object.
+var cleanupFields = fields[input]{
+	"image":           file(func(in *input) *[]byte { return &in.image }),
+	"keep_distortion": flag(func(in *input) *bool { return &in.options.KeepDistortion }),
+	"keep_ori":        flag(func(in *input) *bool { return &in.options.KeepOrientation }),
+	"return_layers":   flag(func(in *input) *bool { return &in.options.Layers }),
+	"preserve_color": text(func(in *input, name, v string) error {
+		preserve, err := parseFlag(name, v)
+		if preserve {
+			in.options.Finish = unink.Colour
+		}
+		return err
+	}),
+	"output_format": text(func(in *input, _, v string) (err error) {
+		in.options.Format, err = unink.ParseFormat(v)
+		return err
+	}),
+	"remove": text(func(in *input, _, v string) (err error) {
+		in.options.Remove, err = unink.ParseInk(v)
+		return err
+	}),
+}
+
+// parseCleanupForm reads a form, as strictly as the JSON object.
+func parseCleanupForm(parts *multipart.Reader) (input, error) {
+	in := input{maxSide: maxDeveloperSide}
+	err := parseParts(parts, &in, cleanupFields, func(name string) error {
+		return fail(badParameter, "the field %.64q is not known", name)
+	})
+	var f *failure
+	switch {
+	case errors.As(err, &f) && f.kind == badRequest && in.image == nil: // it may be anything
+		return in, failWith(err, badMediaType, "the body is not the form that Content-Type says")
+	case err == nil && len(in.image) == 0:
+		err = missingImage()
+	}
+	return in, err
 }
 
 // parseKeys walks the object key by key: encoding/json alone would take keys in any case, twice,
@@ -104,7 +145,7 @@ func decodeMedia(s string) ([]byte, error) {
 	switch {
 	case s == "":
 		return nil, fail(noImage, "media_id is missing or empty; send the image in Base64")
-	case strings.HasPrefix(s, "data:"):
+	case len(s) >= 5 && strings.EqualFold(s[:5], "data:"):
 		return nil, fail(badParameter, "media_id must be the Base64 alone, without the prefix data:image/...;base64,")
 	case strings.ContainsAny(s, "\r\n"): // which encoding/base64 would pass over
 		return nil, fail(unknownFormat, "media_id must be Base64 in one line, without white space")

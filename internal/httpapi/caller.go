@@ -29,17 +29,20 @@ type caller struct {
 type door interface {
 	web(r *http.Request, form *uploadForm) (*caller, error)
 	developer(r *http.Request) (*caller, error)
+	// userOf and customerOf name who is known by a request's header alone, and nobody where that fails.
+	userOf(r *http.Request) string
+	customerOf(r *http.Request) string
 }
 
 // charge is what a request holds while its page is worked on.
 type charge struct {
 	hold    string // of the ledger; empty when nothing is held
 	free    func() // gives the caller's slot back
-	charged bool   // by this request
+	charged bool   // by this request, unless it fails yet
 }
 
 // admit holds the caller to its windows and its slots, and holds its credits. What it holds is
-// settled or released by [Server.conclude].
+// given back by [charge.freeSlot] and [Server.conclude].
 func (s *Server) admit(ctx context.Context, c *call) error {
 	who := c.caller
 	if err := s.withinWindows(ctx, who); err != nil {
@@ -83,7 +86,7 @@ func (s *Server) reserve(ctx context.Context, c *call) error {
 		Owners: c.caller.payers, Allowances: c.caller.allowances,
 		Lease: s.cfg.lease(), Idempotency: c.key,
 	}
-	if full := s.work.Refusal(turnOf(c)); full != nil { // then nothing need be written down
+	if full := s.work.Refusal(s.turnOf(c)); full != nil { // then nothing need be written down
 		return cmp.Or(creditFailure(s.services.Credits.Check(ctx, price)), full)
 	}
 	hold, err := s.services.Credits.Reserve(ctx, price)
@@ -112,13 +115,16 @@ func creditFailure(err error) error {
 // concludeTime bounds what is written down after a request.
 const concludeTime = 5 * time.Second
 
-// conclude settles what a request holds when its page was cleaned, and releases it otherwise.
-// It runs after the answer was sent: a process that is killed before has charged nothing, and
-// the hold is found by the sweeper.
-func (s *Server) conclude(r *http.Request, c *call, cleaned bool) {
-	if c.charge.free != nil {
-		c.charge.free()
+// freeSlot gives the caller's slot back.
+func (c *charge) freeSlot() {
+	if c.free != nil {
+		c.free()
 	}
+}
+
+// conclude settles what a request holds when its page came back, and releases it otherwise. A process
+// that is killed before has charged nothing, and the hold is found by the sweeper.
+func (s *Server) conclude(r *http.Request, c *call, cleaned bool) {
 	if c.charge.hold == "" {
 		return
 	}
@@ -128,9 +134,14 @@ func (s *Server) conclude(r *http.Request, c *call, cleaned bool) {
 	if cleaned {
 		end, outcome = s.services.Credits.Settle, "settled"
 	}
-	if err := end(ctx, c.charge.hold); err != nil {
+	err := end(ctx, c.charge.hold)
+	c.charge.charged = cleaned && err == nil
+	switch {
+	case err != nil:
 		s.log.Error("a hold was not "+outcome, "request_id", c.id, "hold", c.charge.hold, "cause", err)
 		outcome = "failed"
+	case !cleaned:
+		c.caller.remaining++
 	}
 	s.metrics.credits.WithLabelValues(outcome).Inc()
 }
@@ -145,7 +156,7 @@ func (s *Server) record(r *http.Request, c *call, took time.Duration) {
 		return
 	}
 	charged := 0
-	if c.failure == nil && c.charge.charged {
+	if c.charge.charged {
 		charged = 1
 	}
 	s.services.Uses.Record(usage.Use{
@@ -196,6 +207,15 @@ func (openDoor) web(r *http.Request, form *uploadForm) (*caller, error) {
 		return nil, unknownUserType(t)
 	}
 	return &caller{kind: callerOpen, trial: true}, nil // whoever asks an open service has bought nothing
+}
+
+func (openDoor) userOf(*http.Request) string { return "" }
+
+func (d openDoor) customerOf(r *http.Request) string {
+	if _, err := d.developer(r); err != nil {
+		return ""
+	}
+	return callerOpen
 }
 
 func (d openDoor) developer(r *http.Request) (*caller, error) {

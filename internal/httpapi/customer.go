@@ -39,11 +39,7 @@ func (s *Server) summary(c account.Customer, credits int) customerSummary {
 }
 
 // customersOf lists what a user who is logged in bought with the same e-mail address.
-func (s *Server) customersOf(_ http.ResponseWriter, r *http.Request) (any, error) {
-	u, err := s.user(r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) customersOf(_ http.ResponseWriter, r *http.Request, u account.User) (any, error) {
 	list := []customerSummary{}
 	c, err := s.services.Accounts.CustomerOf(r.Context(), u)
 	switch {
@@ -162,11 +158,7 @@ type newToken struct {
 }
 
 // rotateToken makes a token of a customer's. The earlier ones end after the grace period.
-func (s *Server) rotateToken(w http.ResponseWriter, r *http.Request) (any, error) {
-	var in rotation
-	if err := s.readJSON(w, r, &in); err != nil {
-		return nil, err
-	}
+func (s *Server) rotateToken(_ http.ResponseWriter, r *http.Request, in rotation) (any, error) {
 	if in.GraceHours < 0 || in.GraceHours > maxGraceHours {
 		return nil, fail(badParameter, "graceHours must be from 0 to %d, not %d", maxGraceHours, in.GraceHours)
 	}

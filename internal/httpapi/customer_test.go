@@ -267,3 +267,44 @@ func TestMoney(t *testing.T) {
 		}
 	}
 }
+
+// The name of a scheme is read in any case (RFC 9110, 11.1), on both entry points.
+func TestBearerInAnyCase(t *testing.T) {
+	s := withAccounts(t)
+	session := s.member("ann@example.com", "")
+	c, token := s.bought("dev@example.com", "dev-shop")
+	for _, scheme := range []string{"Bearer", "bearer", "BEARER"} {
+		r := httptest.NewRequest(http.MethodGet, "/api/me", nil)
+		r.Header.Set("Authorization", scheme+" "+session)
+		if a := s.send(r); a.status != http.StatusOK {
+			t.Errorf("%s: a session got %d %s", scheme, a.status, a.body)
+		}
+		r = httptest.NewRequest(http.MethodGet, "/account", nil)
+		r.Host = c.Slug + "." + s.cfg.Domain
+		r.Header.Set("Authorization", scheme+" "+token)
+		if a := s.send(r); a.status != http.StatusOK {
+			t.Errorf("%s: a token got %d %s", scheme, a.status, a.body)
+		}
+	}
+}
+
+// A domain that is nobody's answers a bad token as a customer's does, so that it tells no stranger whose it is.
+func TestUnknownDomainsAreNotToldApart(t *testing.T) {
+	s := withAccounts(t)
+	c, token := s.bought("dev@example.com", "dev-shop")
+	ask := func(slug, token string) string {
+		r := httptest.NewRequest(http.MethodPost, "/cleanup", strings.NewReader("{}"))
+		r.Host = slug + "." + s.cfg.Domain
+		r.Header.Set("Content-Type", developerContentType)
+		if token != "" {
+			r.Header.Set("Authorization", token)
+		}
+		a := s.send(r)
+		return fmt.Sprint(a.status, string(a.body), a.header.Get("X-Credits-Remaining"))
+	}
+	for _, bad := range []string{"", "Bearer " + strings.ToUpper(token), "Basic " + token, "Bearer x"} {
+		if known, unknown := ask(c.Slug, bad), ask("nobody", bad); known != unknown {
+			t.Errorf("%q: a customer's domain says %s, nobody's %s", bad, known, unknown)
+		}
+	}
+}

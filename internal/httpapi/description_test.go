@@ -29,6 +29,7 @@ import (
 	"unink/internal/store"
 	"unink/internal/store/storetest"
 	"unink/internal/usage"
+	"unink/internal/webui"
 )
 
 // undescribed are the pages and the probes, which are no part of what callers program against.
@@ -238,7 +239,7 @@ func TestPagesAreRefusedAsDescribed(t *testing.T) {
 	}
 }
 
-// accountServer is a server with accounts on an embedded database.
+// accountServer is a server with accounts on a database.
 type accountServer struct {
 	*Server
 	t              testing.TB
@@ -277,11 +278,22 @@ func (s *accountServer) Allow(context.Context, string) (time.Duration, error) {
 	return 0, nil
 }
 
+// Slow is the same.
+func (s *accountServer) Slow(ctx context.Context, key string) (time.Duration, error) {
+	return s.Allow(ctx, key)
+}
+
 func withAccounts(t testing.TB, change ...func(*Services)) *accountServer {
+	t.Helper()
+	return withAccountsOn(t, storetest.SQLite(t), change...)
+}
+
+// withAccountsOn is withAccounts on another database.
+func withAccountsOn(t testing.TB, address string, change ...func(*Services)) *accountServer {
 	t.Helper()
 	s := &accountServer{t: t, log: &lockedBuffer{}}
 	log := slog.New(slog.NewJSONHandler(s.log, nil))
-	db := storetest.Open(t, storetest.SQLite(t))
+	db := storetest.Open(t, address)
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -300,6 +312,7 @@ func withAccounts(t testing.TB, change ...func(*Services)) *accountServer {
 	uses, err := usage.NewRecorder(store.NewUsage(db), usage.DefaultConfig(), log)
 	must(err)
 	cfg := DefaultConfig()
+	cfg.Browser = webui.BrowserOff // its pages are cleaned by the service
 	services := &Services{
 		Accounts: accounts, Credits: credits, Catalogue: credit.DefaultCatalogue(),
 		Limits: limit.NewMemory(limit.DefaultKeys, time.Now), Slots: limit.NewSlots(4),

@@ -33,6 +33,7 @@ type developerRow struct {
 var developerTable = map[kind]developerRow{
 	badRequest:    {http.StatusBadRequest, 1000, "body error"},
 	wrongMethod:   {http.StatusMethodNotAllowed, 1000, "body error"},
+	notFound:      {http.StatusNotFound, 1000, "body error"},
 	badParameter:  {http.StatusBadRequest, 1001, "param error"},
 	badMediaType:  {http.StatusUnsupportedMediaType, 1002, "content type error"},
 	noImage:       {http.StatusBadRequest, 1003, "image not exists"},
@@ -96,9 +97,6 @@ func setCredits(h http.Header, c *call, charged int) {
 	remaining := 0
 	if c.caller != nil {
 		remaining = c.caller.remaining
-		if charged == 0 && c.charge.charged {
-			remaining++ // what was held comes back
-		}
 	}
 	h.Set("X-Credits-Charged", strconv.Itoa(charged))
 	h.Set("X-Credits-Remaining", strconv.Itoa(remaining))
@@ -118,22 +116,15 @@ func (s *Server) cleanup(w http.ResponseWriter, r *http.Request) (any, error) {
 	if c.caller, err = s.door.developer(r); err != nil {
 		return nil, err
 	}
-	if err := checkJSON(r.Header.Get("Content-Type")); err != nil {
-		return nil, err
-	}
-	var body []byte
-	err = s.readBody(w, r, maxDeveloperBody, func() (err error) {
-		body, err = io.ReadAll(r.Body)
-		return err
-	})
+	in, same, err := s.readCleanup(w, r)
 	if err != nil {
 		return nil, err
 	}
-	in, err := parseCleanup(body)
-	if err != nil {
-		return nil, err
+	plain := wantsPicture(r.Header.Values("Accept"))
+	if plain && in.options.Layers {
+		return nil, fail(badParameter, "layers come in JSON; send Accept: application/json, or leave return_layers out")
 	}
-	if c.key, err = idempotencyKey(r, c.caller.owner, body); err != nil {
+	if c.key, err = idempotencyKey(r, c.caller.owner, same...); err != nil {
 		return nil, err
 	}
 	res, err := s.clean(r.Context(), in)
@@ -149,8 +140,63 @@ func (s *Server) cleanup(w http.ResponseWriter, r *http.Request) (any, error) {
 		charged = 1
 	}
 	setCredits(w.Header(), c, charged)
+	if plain {
+		w.Header().Set("Content-Type", res.Format.MediaType())
+		return encoded(res.Data), nil
+	}
 	w.Header().Set("Content-Type", developerContentType)
 	return answer, nil
+}
+
+// readCleanup reads the body, a JSON object or a form, and what has to be the same with the same
+// Idempotency-Key.
+func (s *Server) readCleanup(w http.ResponseWriter, r *http.Request) (in input, same [][]byte, err error) {
+	contentType := r.Header.Get("Content-Type")
+	if media, _, err := mime.ParseMediaType(contentType); err == nil && media == "multipart/form-data" {
+		in, err = s.readCleanupForm(w, r)
+		return in, [][]byte{fmt.Appendf(nil, "%+v", in.options), in.image}, err // each form has another boundary
+	}
+	if err := checkJSON(contentType); err != nil {
+		return in, nil, err
+	}
+	var body []byte
+	err = s.readBody(w, r, maxDeveloperBody, func() (err error) {
+		body, err = io.ReadAll(r.Body)
+		return err
+	})
+	if err != nil {
+		return in, nil, err
+	}
+	in, err = parseCleanup(body)
+	return in, [][]byte{body}, err
+}
+
+func (s *Server) readCleanupForm(w http.ResponseWriter, r *http.Request) (in input, err error) {
+	err = s.readBody(w, r, maxImageBytes+formSlack, func() error {
+		parts, err := r.MultipartReader()
+		if err != nil {
+			return failWith(err, badMediaType, "the body must be multipart/form-data with a boundary, or JSON")
+		}
+		in, err = parseCleanupForm(parts)
+		return err
+	})
+	return in, err
+}
+
+// wantsPicture tells callers who ask for a picture, and for no JSON.
+func wantsPicture(accept []string) bool {
+	picture := false
+	for part := range strings.SplitSeq(strings.Join(accept, ","), ",") {
+		media, _, err := mime.ParseMediaType(part)
+		switch {
+		case err != nil:
+		case media == "application/json":
+			return false
+		case strings.HasPrefix(media, "image/"):
+			picture = true
+		}
+	}
+	return picture
 }
 
 // maxKeyBytes is the longest Idempotency-Key.
@@ -164,6 +210,9 @@ func idempotencyKey(r *http.Request, owner string, body ...[]byte) (*credit.Key,
 	}
 	if len(values) > 1 || values[0] == "" || len(values[0]) > maxKeyBytes {
 		return nil, fail(badParameter, "send one Idempotency-Key of 1 to %d bytes", maxKeyBytes)
+	}
+	if err := checkText("Idempotency-Key", values[0]); err != nil {
+		return nil, err
 	}
 	sum := sha256.New()
 	for _, part := range body {
@@ -232,7 +281,7 @@ func checkJSON(contentType string) error {
 	media, params, err := mime.ParseMediaType(contentType)
 	charset, given := params["charset"]
 	if err != nil || media != "application/json" || given && !strings.EqualFold(charset, "utf-8") {
-		return fail(badMediaType, "Content-Type must be application/json; charset=UTF-8, not %q", contentType)
+		return fail(badMediaType, "Content-Type must be application/json; charset=UTF-8 or multipart/form-data, not %q", contentType)
 	}
 	return nil
 }

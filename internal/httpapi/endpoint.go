@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"runtime/debug"
 	"strconv"
@@ -14,24 +15,57 @@ import (
 // A failureWriter writes a failure in an entry point's own envelope.
 type failureWriter func(http.ResponseWriter, *http.Request, *failure)
 
-// endpoint makes a handler of a function that answers a request with a JSON value or an error.
-// It is where the number of requests inside is bounded, where a panic ends, and where what a
-// request holds is settled or released.
-func (s *Server) endpoint(answer func(http.ResponseWriter, *http.Request) (any, error), write failureWriter) http.Handler {
+// entry is one of the two entry points.
+type entry struct {
+	known func(*http.Request) (name string) // whose request it is by its header; empty for strangers
+	write failureWriter
+}
+
+func (s *Server) web() entry { return entry{s.door.userOf, writeWebFailure} }
+
+func (s *Server) developer() entry { return entry{s.door.customerOf, writeDeveloperFailure} }
+
+// answerer answers a request with a JSON value or an error.
+type answerer func(http.ResponseWriter, *http.Request) (any, error)
+
+// endpoint makes a handler of an answerer. It is where the number of requests inside is bounded, where a panic ends, and where what a
+// request holds is given back: before a client can know that its request has ended.
+func (s *Server) endpoint(answer answerer, e entry) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := callOf(r)
-		err := s.inside.Do(r.Context(), func() error {
-			v, err := guarded(answer, w, r)
-			defer func() { s.conclude(r, c, err == nil) }()
-			if err != nil {
-				return s.refuseWith(w, r, err, write)
-			}
-			return writeAnswer(w, v)
-		})
+		stay, err := s.rooms.admit(s.holderOf(r, e))
+		if err == nil {
+			defer stay.leave()
+			c.stay = stay
+			err = s.answer(answer, w, r)
+		}
 		if err != nil && c.failure == nil {
-			_ = s.refuseWith(w, r, err, write)
+			_ = s.refuseWith(w, r, err, e.write)
 		}
 	})
+}
+
+// holderOf tells on whose account a request is there, before anything of its body was read.
+func (s *Server) holderOf(r *http.Request, e entry) holder {
+	if name := e.known(r); name != "" {
+		return holder{name, true}
+	}
+	return stranger(clientAddress(r, s.cfg.TrustedProxies))
+}
+
+// answer has a request answered that is inside. Its error is for the caller, or says that there is none.
+func (s *Server) answer(answer answerer, w http.ResponseWriter, r *http.Request) error {
+	c := callOf(r)
+	if err := c.stay.sit(); err != nil {
+		return err
+	}
+	v, err := guarded(answer, w, r)
+	c.charge.freeSlot()
+	if err != nil {
+		s.conclude(r, c, false)
+		return err
+	}
+	return s.deliver(w, r, v)
 }
 
 // refuseWith answers an error, and returns it.
@@ -50,20 +84,41 @@ type answered struct {
 	body   any // nil is no body
 }
 
-func writeAnswer(w http.ResponseWriter, v any) error {
-	status := http.StatusOK
+// deliver writes an answer. What it costs is settled when all of it but the last byte is on its way:
+// whoever has the whole answer finds nothing of it open, and whoever cannot take it is not charged.
+func (s *Server) deliver(w http.ResponseWriter, r *http.Request, v any) error {
+	c, status := callOf(r), http.StatusOK
 	if a, ok := v.(answered); ok {
 		status, v = a.status, a.body
 	}
-	if v == nil {
+	switch {
+	case v == nil:
 		w.WriteHeader(status)
 		return nil
+	case c.charge.hold == "":
+		return writeJSON(w, status, v)
 	}
-	return writeJSON(w, status, v)
+	body, err := encodeJSON(v)
+	if err == nil {
+		writeHeader(w, status, len(body))
+		err = push(w, body[:len(body)-1])
+	}
+	s.conclude(r, c, err == nil)
+	if err != nil {
+		return err
+	}
+	s.grantTime(w) // the database may have taken what the client had
+	return push(w, body[len(body)-1:])
+}
+
+// grantTime gives the client its time to take what is written next. What takes no deadline is no
+// connection, and waits for nobody.
+func (s *Server) grantTime(w http.ResponseWriter) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(s.cfg.answerTime()))
 }
 
 // guarded turns a panic into an error, with the place it came from.
-func guarded(answer func(http.ResponseWriter, *http.Request) (any, error), w http.ResponseWriter, r *http.Request) (v any, err error) {
+func guarded(answer answerer, w http.ResponseWriter, r *http.Request) (v any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
@@ -80,40 +135,76 @@ func only(method string, write failureWriter) http.Handler {
 	})
 }
 
-// readBody hands the request's body to read, bounded in size and time.
+// readBody hands the request's body to read, bounded in size and time. The request gives up its place
+// while it waits for the client, and takes one again when the body is there.
 func (s *Server) readBody(w http.ResponseWriter, r *http.Request, limit int64, read func() error) error {
 	if r.ContentLength > limit {
 		return &http.MaxBytesError{Limit: limit}
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, limit)
-	conn := http.NewResponseController(w)
-	if err := conn.SetReadDeadline(time.Now().Add(s.cfg.UploadTimeout)); err != nil {
-		return err
-	}
+	c := callOf(r)
+	r.Body = http.MaxBytesReader(w, counted{r.Body, c.stay}, limit)
+	c.stay.rise()
 	if err := read(); err != nil {
 		return err // the deadline stays: net/http waits for some of what is left of the body
 	}
+	if err := c.stay.sit(); err != nil {
+		return err
+	}
 	// Without this the deadline would later be taken for a client that went away.
-	return conn.SetReadDeadline(time.Time{})
+	return http.NewResponseController(w).SetReadDeadline(time.Time{})
+}
+
+// counted is a body whose bytes take room.
+type counted struct {
+	io.ReadCloser
+	stay *stay
+}
+
+func (b counted) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if full := b.stay.hold(n); full != nil {
+		return 0, full
+	}
+	return n, err
 }
 
 // writeJSON writes an answer. Its error says that the client is not there to read it.
 func writeJSON(w http.ResponseWriter, status int, v any) error {
+	body, err := encodeJSON(v)
+	if err != nil {
+		return err
+	}
+	writeHeader(w, status, len(body))
+	return push(w, body)
+}
+
+// encoded is an answer that is no JSON.
+type encoded []byte
+
+func encodeJSON(v any) ([]byte, error) {
+	if body, is := v.(encoded); is {
+		return body, nil
+	}
 	var body bytes.Buffer
 	encoder := json.NewEncoder(&body)
 	encoder.SetEscapeHTML(false) // it is JSON, and says so
-	if err := encoder.Encode(v); err != nil {
-		return err
-	}
+	err := encoder.Encode(v)
+	return body.Bytes(), err
+}
+
+func writeHeader(w http.ResponseWriter, status, length int) {
 	h := w.Header()
 	if h.Get("Content-Type") == "" {
 		h.Set("Content-Type", "application/json")
 	}
-	h.Set("Content-Length", strconv.Itoa(body.Len()))
+	h.Set("Content-Length", strconv.Itoa(length))
 	w.WriteHeader(status)
-	_, err := w.Write(body.Bytes())
-	err = errors.Join(err, http.NewResponseController(w).Flush())
-	if err != nil {
+}
+
+// push sends a part of an answer on its way.
+func push(w http.ResponseWriter, part []byte) error {
+	_, err := w.Write(part)
+	if err := errors.Join(err, http.NewResponseController(w).Flush()); err != nil {
 		return failWith(err, gone, "the client went away")
 	}
 	return nil

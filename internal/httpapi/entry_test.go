@@ -113,7 +113,7 @@ func TestWebIdempotencyKey(t *testing.T) {
 		{"a", []field{image}, 200, 3},
 		{"a", []field{image}, 200, 3},
 		{"a", []field{other}, 400, 3},
-		{"a", []field{image, colour}, 400, 3},
+		{"a", []field{image, colour}, 200, 3}, // the same page with other options is free
 		{"b", []field{image, colour}, 200, 2},
 		{strings.Repeat("k", maxKeyBytes+1), []field{image}, 400, 2},
 	} {
@@ -309,6 +309,7 @@ func TestDeveloperRefusals(t *testing.T) {
 		"bad ink":             {"", "", key(`"remove":["purple"]`), 400, 1001},
 		"ink as text":         {"", "", key(`"remove":"red"`), 400, 1001},
 		"data prefix":         {"", "", media("data:image/png;base64," + b64), 400, 1001},
+		"DATA prefix":         {"", "", media("DATA:image/png;base64," + b64), 400, 1001},
 		"no image":            {"", "", "{}", 400, 1003},
 		"empty image":         {"", "", media(""), 400, 1003},
 		"parameter first":     {"", "", `{"keep_ori":1}`, 400, 1001},
@@ -457,4 +458,26 @@ func FuzzMedia(f *testing.F) {
 			t.Errorf("%q stands for %q", s, got)
 		}
 	})
+}
+
+// Sides that no decoder counts are too long, on both entry points; what a decoder says is told by the log alone.
+func TestDecodersWordsAreForTheLog(t *testing.T) {
+	s := start(t, &fakeCleaner{})
+	for _, w := range []int{1 << 31, 1<<32 - 1} {
+		page := hugeHeader(t, w, w)
+		if a := s.do(s.webRequest("", field{name: "image", data: page})); !is(t, a, 400, "IMAGE_TOO_LARGE", 0) {
+			t.Errorf("%d: got %d %s", w, a.status, a.body)
+		}
+		if a := s.do(s.developerRequest(mediaJSON(page, ""))); !is(t, a, 400, "", 1004) {
+			t.Errorf("%d: got %d %s", w, a.status, a.body)
+		}
+	}
+	a := s.do(s.developerRequest(mediaJSON(picture(t, 32, 32)[:20], "")))
+	if !is(t, a, 400, "", 1005) || bytes.Contains(a.body, []byte("EOF")) {
+		t.Errorf("got %d %s", a.status, a.body)
+	}
+	s.stop()
+	if !strings.Contains(s.logs.String(), "unexpected EOF") {
+		t.Errorf("the log lacks the decoder's words: %s", s.logs)
+	}
 }

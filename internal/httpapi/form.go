@@ -27,43 +27,64 @@ type uploadForm struct {
 	pageSlug      string
 }
 
-// parseUpload reads a form part by part, each bounded. Unknown fields are passed over.
+// parseUpload reads a form. Unknown fields are passed over.
 func parseUpload(parts *multipart.Reader) (*uploadForm, error) {
 	form := &uploadForm{}
-	seen := map[string]bool{}
-	for {
-		part, err := parts.NextPart()
-		if err == io.EOF { // a form cut short gives one that wraps it
-			break
-		}
-		if err != nil {
-			return nil, partError(err)
-		}
-		name := part.FormName()
-		set, known := formFields[name]
-		if !known {
-			continue
-		}
-		if seen[name] {
-			return nil, fail(badParameter, "the field %s is given more than once; send one image and one value per request", name)
-		}
-		seen[name] = true
-		if err := set(form, name, part); err != nil {
-			return nil, partError(err)
-		}
+	if err := parseParts(parts, form, formFields, func(string) error { return nil }); err != nil {
+		return nil, err
 	}
 	if len(form.image) == 0 {
-		return nil, fail(noImage, "the form has no image; send the file in the field image")
+		return nil, missingImage()
 	}
 	return form, nil
 }
 
-// formFields says how each known field is read.
-var formFields = map[string]func(f *uploadForm, name string, r io.Reader) error{
-	"image": func(f *uploadForm, _ string, r io.Reader) (err error) {
-		f.image, err = readAtMost(r, maxImageBytes, fail(fileTooLarge, "the image is larger than 5 MB; scale it down or save it as JPEG"))
+func missingImage() error {
+	return fail(noImage, "the form has no image; send the file in the field image")
+}
+
+// fields says how each field of a form F is read.
+type fields[F any] map[string]func(f *F, name string, r io.Reader) error
+
+// parseParts reads a form part by part, each bounded.
+func parseParts[F any](parts *multipart.Reader, form *F, known fields[F], unknown func(name string) error) error {
+	seen := map[string]bool{}
+	for {
+		part, err := parts.NextPart()
+		if err == io.EOF { // a form cut short gives one that wraps it
+			return nil
+		}
+		if err != nil {
+			return partError(err)
+		}
+		name := part.FormName()
+		set := known[name]
+		if set == nil {
+			if err := unknown(name); err != nil {
+				return err
+			}
+			continue
+		}
+		if seen[name] {
+			return fail(badParameter, "the field %s is given more than once; send one image and one value per request", name)
+		}
+		seen[name] = true
+		if err := set(form, name, part); err != nil {
+			return partError(err)
+		}
+	}
+}
+
+// file reads the picture of a form.
+func file[F any](of func(*F) *[]byte) func(*F, string, io.Reader) error {
+	return func(f *F, _ string, r io.Reader) (err error) {
+		*of(f), err = readAtMost(r, maxImageBytes, fail(fileTooLarge, "the image is larger than 5 MB; scale it down or save it as JPEG"))
 		return err
-	},
+	}
+}
+
+var formFields = fields[uploadForm]{
+	"image":            file(func(f *uploadForm) *[]byte { return &f.image }),
 	"userId":           text(func(f *uploadForm, _, v string) error { f.userID = v; return nil }),
 	"deviceId":         text(func(f *uploadForm, _, v string) error { f.deviceID = v; return nil }),
 	"cfTurnstileToken": text(func(f *uploadForm, _, v string) error { f.botToken = v; return nil }),
@@ -92,18 +113,21 @@ var formFields = map[string]func(f *uploadForm, name string, r io.Reader) error{
 	"returnLayers":    flag(func(f *uploadForm) *bool { return &f.options.Layers }),
 }
 
-func text(set func(f *uploadForm, name, value string) error) func(*uploadForm, string, io.Reader) error {
-	return func(f *uploadForm, name string, r io.Reader) error {
+func text[F any](set func(f *F, name, value string) error) func(*F, string, io.Reader) error {
+	return func(f *F, name string, r io.Reader) error {
 		b, err := readAtMost(r, maxFieldBytes, fail(badParameter, "the field %s is longer than %d bytes", name, maxFieldBytes))
 		if err != nil {
+			return err
+		}
+		if err := checkText(name, string(b)); err != nil {
 			return err
 		}
 		return set(f, name, string(b))
 	}
 }
 
-func flag(of func(*uploadForm) *bool) func(*uploadForm, string, io.Reader) error {
-	return text(func(f *uploadForm, name, v string) (err error) {
+func flag[F any](of func(*F) *bool) func(*F, string, io.Reader) error {
+	return text(func(f *F, name, v string) (err error) {
 		*of(f), err = parseFlag(name, v)
 		return err
 	})

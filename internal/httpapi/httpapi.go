@@ -15,6 +15,7 @@ import (
 	netmail "net/mail"
 	"net/netip"
 	"net/url"
+	"path"
 	"regexp"
 	"strings"
 	"time"
@@ -55,7 +56,7 @@ type Elastic interface {
 // Config configures a [Server].
 type Config struct {
 	Gate           gate.Config    // pages worked on at once, and pages that wait for each of these
-	MaxRequests    int            // requests held at once, those still uploading included
+	MaxRequests    int            // requests held at once, but for those still uploading
 	Deadline       time.Duration  // for one page, waiting included
 	UploadTimeout  time.Duration  // for one request's body
 	DrainTimeout   time.Duration  // for requests under way when the service stops
@@ -64,6 +65,7 @@ type Config struct {
 	PublicURL      string         // of the web pages, without a path: what mails link to
 	Domain         string         // each customer's domain is one label and this
 	Contact        string         // e-mail address of whoever runs the service; may be empty
+	Browser        webui.Browser  // whether the front page cleans in the browser
 	TrustedProxies []netip.Prefix // whose X-Forwarded-For is believed
 	Windows        []limit.Window // of the web entry point
 
@@ -83,6 +85,7 @@ func DefaultConfig() Config {
 		DrainTimeout:  30 * time.Second,
 		PublicURL:     "http://localhost:8080",
 		Domain:        "localhost",
+		Browser:       webui.BrowserOn,
 		Windows: []limit.Window{
 			{Name: "minute", Limit: 5, Every: time.Minute},
 			{Name: "hour", Limit: 30, Every: time.Hour},
@@ -109,6 +112,8 @@ func (c Config) Validate() error {
 		return errors.New("credits given away must not be negative")
 	case c.Contact != "" && !isAddress(c.Contact):
 		return fmt.Errorf("the contact must be an e-mail address such as you@example.com, not %q", c.Contact)
+	case c.Browser != webui.BrowserOn && c.Browser != webui.BrowserOff && c.Browser != webui.BrowserOnly:
+		return fmt.Errorf("cleaning in the browser must be on, off or only, not %q", c.Browser)
 	case !domainForm.MatchString(c.Domain):
 		return fmt.Errorf("the domain must be a host name such as api.example.com, not %q", c.Domain)
 	}
@@ -153,7 +158,7 @@ type Server struct {
 	now      func() time.Time
 	log      *slog.Logger
 	work     *gate.Gate // pages
-	inside   *gate.Gate // requests; bounds the memory that uploads take
+	rooms    *rooms     // requests
 	ready    *readiness
 	metrics  *metrics
 	pages    *webui.UI
@@ -170,11 +175,7 @@ func New(c Cleaner, cfg Config, services *Services, log *slog.Logger) (*Server, 
 	if err != nil {
 		return nil, err
 	}
-	inside, err := gate.New(gate.Config{Workers: cfg.MaxRequests})
-	if err != nil {
-		return nil, err
-	}
-	s := &Server{cfg: cfg, cleaner: c, services: services, now: time.Now, log: log, work: work, inside: inside, ready: &readiness{probe: c.Probe}}
+	s := &Server{cfg: cfg, cleaner: c, services: services, now: time.Now, log: log, work: work, rooms: newRooms(cfg.MaxRequests), ready: &readiness{probe: c.Probe}}
 	s.door = openDoor{cfg.DeveloperToken}
 	if services != nil {
 		s.door = &accountDoor{cfg, services, time.Now}
@@ -191,7 +192,9 @@ func New(c Cleaner, cfg Config, services *Services, log *slog.Logger) (*Server, 
 	if services != nil {
 		s.metrics.watch(services)
 	}
-	if s.pages, err = webui.New(webui.Config{Accounts: services != nil, Turnstile: services != nil && services.TurnstileKey != ""}); err != nil {
+	if s.pages, err = webui.New(webui.Config{
+		Accounts: services != nil, Turnstile: services != nil && services.TurnstileKey != "", Browser: cfg.Browser,
+	}); err != nil {
 		return nil, err
 	}
 	s.handler = inert(s.strict(s.observe(s.routes())))
@@ -203,24 +206,65 @@ func (s *Server) Handler() http.Handler { return s.handler }
 
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
-	handle := func(pattern string, answer func(http.ResponseWriter, *http.Request) (any, error), write failureWriter) {
+	handle := func(pattern string, answer answerer, e entry) {
 		method, path, _ := strings.Cut(pattern, " ")
-		mux.Handle(pattern, s.endpoint(answer, write))
-		mux.Handle(path, only(method, write))
+		mux.Handle(pattern, s.endpoint(answer, e))
+		mux.Handle(path, only(method, e.write))
 	}
-	handle("POST /api/process-image", s.processImage, writeWebFailure)
-	handle("POST /cleanup", s.cleanup, writeDeveloperFailure)
+	handle("POST /api/process-image", s.processImage, s.web())
+	handle("POST /cleanup", s.cleanup, s.developer())
 	mux.HandleFunc("GET /healthz", s.healthz)
 	mux.HandleFunc("GET /readyz", s.readyz)
 	mux.HandleFunc("GET /openapi.json", serveOpenAPI)
 	s.pageRoutes(mux)
-	mux.HandleFunc("/", s.nothingHere)
+	mux.Handle("/", s.elsewhere(mux))
 	if s.services != nil {
-		mux.Handle("GET /account", s.accountOf(s.endpoint(s.customerAccount, writeDeveloperFailure)))
+		mux.Handle("GET /account", s.accountOf(s.endpoint(s.customerAccount, s.developer())))
 		mux.Handle("/account", only(http.MethodGet, writeDeveloperFailure))
 		s.accountRoutes(mux)
 	}
-	return sameSite(mux)
+	return sameSite(s.exact(mux))
+}
+
+// exact answers paths that are not written as they are registered: net/http would send their callers
+// elsewhere, who would come back without their body.
+func (s *Server) exact(mux *http.ServeMux) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if clean := path.Clean(r.URL.Path); r.URL.Path != "" && clean != r.URL.Path && clean+"/" != r.URL.Path {
+			s.nothingHere(w, r)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// elsewhere answers what no pattern of a mux but its own matches: with the methods that would, if there are any.
+func (s *Server) elsewhere(mux *http.ServeMux) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var allowed []string
+		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodDelete} {
+			other := *r
+			other.Method = method
+			if _, pattern := mux.Handler(&other); pattern != "/" && pattern != "" {
+				allowed = append(allowed, method)
+			}
+		}
+		if len(allowed) == 0 {
+			s.nothingHere(w, r)
+			return
+		}
+		methods := strings.Join(allowed, ", ")
+		w.Header().Set("Allow", methods)
+		s.failureAt(r)(w, r, fail(wrongMethod, "use %s, not %s", methods, r.Method))
+	})
+}
+
+// failureAt is how failures are told where there is no endpoint: on a customer's domain as developers expect them.
+func (s *Server) failureAt(r *http.Request) failureWriter {
+	if s.services != nil && s.onCustomersDomain(r) {
+		return writeDeveloperFailure
+	}
+	return writeWebFailure
 }
 
 // sameSite refuses what pages of other sites make a browser send: its cookies would speak for a
@@ -243,14 +287,19 @@ func (s *Server) clean(ctx context.Context, in input) (*unink.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.admit(ctx, ctx.Value(callKey{}).(*call)); err != nil {
+	c := ctx.Value(callKey{}).(*call)
+	c.pixels = info.Width * info.Height
+	if err := s.work.Refusal(s.turnOf(c)); errors.Is(err, gate.ErrTooMuch) { // whoever pays for it
+		return nil, err
+	}
+	if err := s.admit(ctx, c); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Deadline)
 	defer cancel()
 	var res *unink.Result
 	arrived := time.Now()
-	err = s.work.DoAs(ctx, turnOf(ctx.Value(callKey{}).(*call)), func() (err error) {
+	err = s.work.DoAs(ctx, s.turnOf(c), func() (err error) {
 		s.metrics.wait.Observe(time.Since(arrived).Seconds())
 		res, err = s.cleaner.Clean(ctx, in.image, in.options)
 		return err
@@ -266,10 +315,14 @@ func (s *Server) clean(ctx context.Context, in input) (*unink.Result, error) {
 	return res, checkResult(res, info, in.options)
 }
 
+// What a page takes grows with its pixels, and is not nothing for the smallest. The usual page has 4
+// megapixels.
+const pageBase, usualPage = 1e6, 4e6
+
 // turnOf says with whom a request takes turns: guests by their addresses, since devices are free to
 // invent; everybody else by account.
-func turnOf(c *call) gate.Turn {
-	turn := gate.Turn{Bulk: c.form.bulk}
+func (s *Server) turnOf(c *call) gate.Turn {
+	turn := gate.Turn{Bulk: c.form.bulk, Size: (pageBase + float64(c.pixels)) / (pageBase + usualPage), Within: s.cfg.Deadline}
 	if payers := c.caller.payers; len(payers) > 0 {
 		turn.Caller = payers[len(payers)-1]
 	}

@@ -27,6 +27,8 @@ import (
 	"go.uber.org/goleak"
 
 	"unink"
+	"unink/internal/apiref"
+	"unink/internal/webui"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -107,6 +109,7 @@ func start(t testing.TB, c Cleaner, change ...func(*Config)) *service {
 	t.Helper()
 	cfg := DefaultConfig()
 	cfg.DeveloperToken = testToken
+	cfg.Browser = webui.BrowserOff // its pages are cleaned by the service
 	for _, f := range change {
 		f(&cfg)
 	}
@@ -287,11 +290,7 @@ func picture(t testing.TB, w, h int) []byte {
 }
 
 var description = sync.OnceValues(func() (*openapi3.T, error) {
-	data, err := files.ReadFile("openapi.json")
-	if err != nil {
-		return nil, err
-	}
-	return openapi3.NewLoader().LoadFromData(data)
+	return openapi3.NewLoader().LoadFromData(apiref.Description)
 })
 
 // conforms holds an answer of an entry point against the published description.
@@ -476,10 +475,10 @@ func TestSlowUpload(t *testing.T) {
 
 func TestWorkMayTakeLongerThanTheUpload(t *testing.T) {
 	bothEntryPoints(t, func(t *testing.T, send func(*service) *http.Request) {
-		const upload = 300 * time.Millisecond
+		const upload = 2 * time.Second // in which a small body has come on any machine
 		s := start(t, &fakeCleaner{clean: func(ctx context.Context, data []byte, o unink.Options) (*unink.Result, error) {
 			select {
-			case <-time.After(2 * upload):
+			case <-time.After(upload + upload/10):
 				return echo(data, o)
 			case <-ctx.Done():
 				return nil, ctx.Err()
@@ -540,11 +539,36 @@ func TestShutdownDrains(t *testing.T) {
 		for !s.work.Closed() { // the service has begun to stop
 			runtime.Gosched()
 		}
+		if a := s.do(send(s)); !is(t, a, 503, "SERVICE_UNAVAILABLE", 4000) {
+			t.Errorf("who comes while it drains got %d %s", a.status, a.body)
+		}
 		close(release)
 		if a := <-first; a.status != 200 {
 			t.Errorf("the request under way got %d %s", a.status, a.body)
 		}
 		<-stopped
+	})
+}
+
+// A picture that cannot be done within the deadline is refused before it is worked on.
+func TestPicturesThatTakeTooLongAreRefusedAtOnce(t *testing.T) {
+	bothEntryPoints(t, func(t *testing.T, send func(*service) *http.Request) {
+		began := make(chan struct{}, 1)
+		s := start(t, &fakeCleaner{clean: func(ctx context.Context, data []byte, o unink.Options) (*unink.Result, error) {
+			began <- struct{}{}
+			<-ctx.Done() // the deadline: it takes as long, at least
+			return nil, ctx.Err()
+		}}, func(c *Config) { c.Deadline = 50 * time.Millisecond })
+		if a := s.do(send(s)); a.status != 408 && a.status != 504 {
+			t.Fatalf("the first got %d %s", a.status, a.body)
+		}
+		<-began
+		if a := s.do(send(s)); !is(t, a, 400, "IMAGE_TOO_LARGE", 1004) {
+			t.Errorf("got %d %s", a.status, a.body)
+		}
+		if len(began) > 0 {
+			t.Error("it was worked on")
+		}
 	})
 }
 

@@ -3,12 +3,15 @@ package httpapi
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/netip"
 	"time"
 
+	"unink"
+	"unink/internal/account"
 	"unink/internal/credit"
 )
 
@@ -19,10 +22,30 @@ type call struct {
 	failure *failure
 	notes   []any // alternating keys and values
 
+	user     asked[account.User]     // whose session the request carries
+	customer asked[account.Customer] // whose token
+	stay     *stay                   // while the request is inside
+
 	form   *uploadForm // of the web entry point
 	caller *caller     // once it is known
 	key    *credit.Key
 	charge charge
+	pixels int // of the picture, once its header was read
+}
+
+// asked is what was asked for once.
+type asked[T any] struct {
+	known bool
+	v     T
+	err   error
+}
+
+func (a *asked[T]) get(ask func() (T, error)) (T, error) {
+	if !a.known {
+		a.v, a.err = ask()
+		a.known = true
+	}
+	return a.v, a.err
 }
 
 func (c *call) note(keysAndValues ...any) { c.notes = append(c.notes, keysAndValues...) }
@@ -42,7 +65,7 @@ func (s *Server) observe(next http.Handler) http.Handler {
 		c := &call{id: rand.Text(), form: &uploadForm{}}
 		w.Header().Set("X-Request-Id", c.id)
 		rec := &recorder{ResponseWriter: w, answerTime: s.cfg.answerTime(), status: http.StatusOK}
-		body := &upload{ReadCloser: r.Body}
+		body := &upload{ReadCloser: r.Body, conn: http.NewResponseController(w), began: start, most: s.cfg.UploadTimeout}
 		r = r.WithContext(context.WithValue(r.Context(), callKey{}, c))
 		r.Body = body
 		next.ServeHTTP(rec, r)
@@ -56,18 +79,36 @@ func (s *Server) observe(next http.Handler) http.Handler {
 		}
 		s.metrics.request(r.Pattern, rec.status, took)
 		s.logCall(r, c, rec, took)
-		drain(w, r, body, start.Add(s.cfg.UploadTimeout))
+		drain(r, body)
 	})
 }
 
-// upload is a request's body, which knows how far it was read.
+const (
+	patienceForBody = 5 * time.Second // with a client that sends nothing
+	minUploadRate   = 16 << 10        // bytes a second, after that
+)
+
+// upload is a request's body, which knows how far it was read and how long that may take.
 type upload struct {
 	io.ReadCloser
+	conn         *http.ResponseController
+	began        time.Time
+	most         time.Duration // for all of it
+	bytes        int64
 	begun, ended bool
 }
 
+// deadline is until when the next bytes must come.
+func (u *upload) deadline() time.Time {
+	earned := time.Duration(float64(u.bytes) / minUploadRate * float64(time.Second))
+	return u.began.Add(min(u.most, patienceForBody+earned))
+}
+
 func (u *upload) Read(p []byte) (int, error) {
+	// What takes no deadline is no connection, and waits for nobody.
+	_ = u.conn.SetReadDeadline(u.deadline())
 	n, err := u.ReadCloser.Read(p)
+	u.bytes += int64(n)
 	u.begun, u.ended = true, err != nil
 	return n, err
 }
@@ -76,18 +117,15 @@ func (u *upload) Read(p []byte) (int, error) {
 // largest pictures have.
 const drained = 64 << 20
 
-// drain throws away what a client goes on sending after it was answered, within a bound and a time.
-// Many clients read only when they have sent everything, and a connection that is closed before
-// takes the answer with it (RFC 9112, 9.6).
-func drain(w http.ResponseWriter, r *http.Request, body *upload, until time.Time) {
+// drain throws away what a client goes on sending after it was answered, within a bound and the time of
+// an upload. Many clients read only when they have sent everything, and a connection that is closed
+// before takes the answer with it (RFC 9112, 9.6).
+func drain(r *http.Request, body *upload) {
 	waits := r.Header.Get("Expect") != "" && !body.begun // to be asked for its body
 	if r.ContentLength == 0 || body.ended || waits {
 		return
 	}
-	if err := http.NewResponseController(w).SetReadDeadline(until); err != nil {
-		return
-	}
-	_, _ = io.CopyN(io.Discard, body.ReadCloser, drained) // the answer is out: nobody is left to tell
+	_, _ = io.CopyN(io.Discard, body, drained) // the answer is out: nobody is left to tell
 }
 
 func (s *Server) logCall(r *http.Request, c *call, rec *recorder, took time.Duration) {
@@ -98,9 +136,13 @@ func (s *Server) logCall(r *http.Request, c *call, rec *recorder, took time.Dura
 	}
 	if f := c.failure; f != nil {
 		args = append(args, "failure", f.message)
-		if rec.status == http.StatusInternalServerError || rec.status == http.StatusBadGateway {
+		var refused *unink.Error
+		switch {
+		case rec.status == http.StatusInternalServerError, rec.status == http.StatusBadGateway:
 			level = slog.LevelError
 			args = append(args, "cause", f.cause)
+		case errors.As(f.cause, &refused): // what a decoder says is for nobody else
+			args = append(args, "cause", refused.Err)
 		}
 	}
 	s.log.Log(r.Context(), level, "request", append(args, c.notes...)...)

@@ -123,9 +123,9 @@ func (s *Server) sumUses(ctx context.Context, sum *statistics, from, to time.Tim
 
 // daysAsked reads the query's days.
 func daysAsked(r *http.Request) (int, error) {
-	text := r.URL.Query().Get("days")
-	if text == "" {
-		return statisticsDays, nil
+	text, _, err := queryText(r, "days")
+	if err != nil || text == "" {
+		return statisticsDays, err
 	}
 	days, err := strconv.Atoi(text)
 	if err != nil || days < 1 || days > maxStatisticsDays {

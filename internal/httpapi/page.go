@@ -1,18 +1,18 @@
 package httpapi
 
 import (
-	"embed"
+	"bytes"
 	"net/http"
 	"strings"
-)
+	"time"
 
-//go:embed openapi.json
-var files embed.FS
+	"unink/internal/apiref"
+)
 
 // pageRoutes are the web pages and what they load.
 func (s *Server) pageRoutes(mux *http.ServeMux) {
 	mux.Handle("GET /{$}", s.pages.Page("front", nil))
-	mux.Handle("GET /developers", s.pages.Page("developers", func(*http.Request) any { return embeddedReference() }))
+	mux.Handle("GET /developers", s.pages.Page("developers", func(*http.Request) any { return apiref.Page() }))
 	mux.Handle("GET /developers/console", s.pages.Page("console", s.consolePage))
 	if s.services != nil {
 		s.memberPages(mux)
@@ -26,11 +26,11 @@ func (s *Server) nothingHere(w http.ResponseWriter, r *http.Request) {
 		s.pages.PageWithStatus("lost", http.StatusNotFound, nil).ServeHTTP(w, r)
 		return
 	}
-	writeWebFailure(w, r, fail(notFound, "there is nothing at this address; see /openapi.json"))
+	s.failureAt(r)(w, r, fail(notFound, "there is nothing at this address; see /openapi.json"))
 }
 
 // serveOpenAPI serves the description of both entry points.
 func serveOpenAPI(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
-	http.ServeFileFS(w, r, files, "openapi.json")
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(apiref.Description))
 }

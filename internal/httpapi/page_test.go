@@ -63,7 +63,7 @@ func testRateLimit(t *testing.T, chromium context.Context) {
 	s.services.Limits = limits
 	p := openFront(t, chromium, serveTo(t, s.Handler()))
 	p.Pick(p.File("a.png", picture(t, 40, 30)), p.File("b.png", picture(t, 41, 30)))
-	p.Until(`states() == 'done,pausing' && /Too many pages in a minute. Goes on in [12] s./.test(document.querySelector('li:last-child .state').textContent)`)
+	p.Until(`states() == 'done,pausing' && /Too many pages in a minute. Continues in [12] s./.test(document.querySelector('li:last-child .state').textContent)`)
 	p.Until(`states() == 'done,done'`)
 	limits.mu.Lock()
 	defer limits.mu.Unlock()
@@ -86,7 +86,7 @@ func testErrors(t *testing.T, chromium context.Context) {
 	p.Until(`states() == 'failed'`)
 	told := p.Eval(`document.querySelector('.state').innerText`)
 	id := regexp.MustCompile(`Request ([A-Z2-7]+)`).FindStringSubmatch(told)
-	if !strings.Contains(told, "Something went wrong in the service") || strings.Contains(told, "secret") || id == nil || !strings.Contains(s.logs.String(), id[1]) {
+	if !strings.Contains(told, "Something went wrong on our side") || strings.Contains(told, "secret") || id == nil || !strings.Contains(s.logs.String(), id[1]) {
 		t.Errorf("told %q", told)
 	}
 	p.Is(`document.querySelector('#status').textContent.includes('Something went wrong')`, "true")
@@ -98,7 +98,7 @@ func testErrors(t *testing.T, chromium context.Context) {
 func testProvider(t *testing.T, chromium context.Context) {
 	s := withProvider(t, never)
 	p := browsertest.Open(t, chromium, serveTo(t, s.Handler())+"/log-in")
-	p.Is(`document.querySelector('a[href="/api/sign-in"]').textContent`, "Go on with 127.0.0.1")
+	p.Is(`document.querySelector('a[href="/api/sign-in"]').textContent`, "Continue with 127.0.0.1")
 	p.Accessible()
 	_, url := served(t)
 	p = browsertest.Open(t, chromium, url+"/log-in")

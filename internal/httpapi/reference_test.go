@@ -1,20 +1,13 @@
 package httpapi
 
 import (
-	"encoding/json"
 	"fmt"
-	"html"
 	"net/http"
-	"net/http/httptest"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/getkin/kin-openapi/openapi3"
-
-	"unink/internal/webui"
 )
 
 // developersPage is the page as it is served, and its headers.
@@ -37,64 +30,6 @@ func partOf(t *testing.T, page, id, end string) string {
 		t.Fatalf("the page has no part %q", id)
 	}
 	return part
-}
-
-func TestReferenceIsComplete(t *testing.T) {
-	page, _ := developersPage(t)
-	_, described := operations(t)
-	for name, operation := range described {
-		part := html.UnescapeString(partOf(t, page, operation.OperationID, "</article>"))
-		shows := func(what string) {
-			t.Helper()
-			if !strings.Contains(part, what) {
-				t.Errorf("%s does not show %q", name, what)
-			}
-		}
-		shows("<code>" + name + "</code>")
-		shows(operation.Summary)
-		for _, p := range operation.Parameters {
-			shows("<dt><code>" + p.Value.Name + "</code></dt>\n<dd class=\"kind\">" + p.Value.In)
-			shows(p.Value.Description)
-		}
-		if operation.RequestBody != nil {
-			for _, content := range operation.RequestBody.Value.Content {
-				for property, schema := range content.Schema.Value.Properties {
-					shows("<dt><code>" + property + "</code>")
-					shows(schema.Value.Description)
-					if most := schema.Value.MaxLength; most != nil {
-						shows(strconv.FormatUint(*most, 10) + " characters")
-					}
-					if schema.Value.Default != nil {
-						shows(fmt.Sprintf("%v when absent", schema.Value.Default))
-					}
-				}
-			}
-		}
-		for status, response := range operation.Responses.Map() {
-			shows("<b>" + status + "</b> " + *response.Value.Description)
-			for header := range response.Value.Headers {
-				shows(header)
-			}
-			for _, one := range errorNames(response.Value) {
-				shows("<code>" + one + "</code>")
-			}
-		}
-	}
-}
-
-// errorNames are the codes or names that a response's schema allows.
-func errorNames(r *openapi3.Response) (found []string) {
-	for _, content := range r.Content {
-		schema := content.Schema.Value
-		for _, name := range []string{"code", "error"} {
-			if p := schema.Properties[name]; p != nil {
-				for _, v := range p.Value.Enum {
-					found = append(found, fmt.Sprint(v))
-				}
-			}
-		}
-	}
-	return found
 }
 
 // TestBusinessCodes holds the page and the description against what the developer entry point answers.
@@ -144,49 +79,5 @@ func TestReferenceLoadsNothing(t *testing.T) {
 		if !slices.Contains([]string{"http://acme.localhost:8080)", "https://{slug}.{base"}, address) {
 			t.Errorf("the page names %q", address)
 		}
-	}
-}
-
-func TestReferenceShowsExamples(t *testing.T) {
-	page, _ := developersPage(t)
-	programs, err := examplePrograms()
-	if err != nil || len(programs) != 4 {
-		t.Fatal(len(programs), err)
-	}
-	for _, p := range programs {
-		if !strings.Contains(html.UnescapeString(page), "<summary>"+p.Language+"</summary>\n<pre tabindex=\"0\"><code>"+p.Text+"</code></pre>") {
-			t.Errorf("the %s example is not on the page as it is", p.Language)
-		}
-	}
-}
-
-// TestReferenceEscapes puts markup into every text of the description.
-func TestReferenceEscapes(t *testing.T) {
-	const attack = `"'></code></style><script>alert(1)</script>`
-	text, err := files.ReadFile("openapi.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	hostile := regexp.MustCompile(`("(?:name|title|summary|description|operationId|pattern|format|default)": "|"tags": \[\s*")[^"]*"`).
-		ReplaceAll(text, []byte("${1}"+strings.ReplaceAll(attack, `"`, `\"`)+`"`))
-	if !json.Valid(hostile) {
-		t.Fatal("the attack broke the description")
-	}
-	shown, err := reference(hostile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pages, err := webui.New(webui.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := httptest.NewRecorder()
-	pages.Page("developers", func(*http.Request) any { return shown }).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/developers", nil))
-	page := w.Body.String()
-	if strings.Contains(page, "<script>") || strings.Contains(page, "</style>") {
-		t.Error("markup of the description came through")
-	}
-	if n := strings.Count(page, "&lt;script&gt;"); n < 100 {
-		t.Errorf("the attack stands on the page %d times only", n)
 	}
 }

@@ -18,8 +18,9 @@ type Listeners struct {
 	Challenges func(next http.Handler) http.Handler // answers challenges, and leaves all else to next
 }
 
-// Serve answers on the listeners until ctx ends. Then it takes no new pages, lets those inside
-// finish for at most DrainTimeout, and returns nil. All listeners are closed.
+// Serve answers on the listeners until ctx ends. Then it refuses new pages, lets those inside
+// finish for at most DrainTimeout, and returns nil. Until they are done it still listens, so that who
+// comes is told to come again rather than find nobody. All listeners are closed.
 func (s *Server) Serve(ctx context.Context, on Listeners) error {
 	requests, cancelRequests := context.WithCancel(context.Background())
 	defer cancelRequests()
@@ -54,6 +55,13 @@ func (s *Server) stop(servers []*http.Server, cancelRequests func()) {
 	s.work.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.DrainTimeout)
 	defer cancel()
+	for _, server := range servers {
+		server.SetKeepAlivesEnabled(false)
+	}
+	select {
+	case <-s.work.Drained():
+	case <-ctx.Done():
+	}
 	for _, server := range servers {
 		if err := server.Shutdown(ctx); errors.Is(err, context.DeadlineExceeded) {
 			s.log.Warn("requests were still running when the drain time-out ended")

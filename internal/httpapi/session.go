@@ -36,7 +36,7 @@ func sessionCookie(c Config, token string) *http.Cookie {
 
 // sessionToken is what a request carries: an app's bearer token, or a browser's cookie.
 func sessionToken(r *http.Request, c Config) string {
-	if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
+	if scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(scheme, "Bearer") {
 		return token
 	}
 	if cookie, err := r.Cookie(cookieName(c)); err == nil {
@@ -54,7 +54,7 @@ type elsewhere string
 
 // signingIn makes a handler of a half of signing in, which answers [elsewhere] or an error. None
 // waits for a place.
-func (s *Server) signingIn(places *gate.Gate, half func(http.ResponseWriter, *http.Request) (any, error)) http.Handler {
+func (s *Server) signingIn(places *gate.Gate, half answerer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var to any
 		err := places.Do(r.Context(), func() (err error) {
@@ -94,7 +94,11 @@ func (s *Server) completeSignIn(w http.ResponseWriter, r *http.Request) (any, er
 		state = cookie.Value
 	}
 	address := clientAddress(r, s.cfg.TrustedProxies)
-	token, user, err := s.services.Accounts.CompleteSignIn(r.Context(), r.URL.Query(), state, address.String(), agentName(r.UserAgent()))
+	answer, err := query(r)
+	if err != nil {
+		return nil, err
+	}
+	token, user, err := s.services.Accounts.CompleteSignIn(r.Context(), answer, state, address.String(), agentName(r.UserAgent()))
 	if err != nil {
 		return nil, accountFailure(err)
 	}

@@ -28,6 +28,8 @@ type throttle func() (time.Duration, error)
 
 func (t throttle) Allow(context.Context, string) (time.Duration, error) { return t() }
 
+func (t throttle) Slow(context.Context, string) (time.Duration, error) { return t() }
+
 func never() (time.Duration, error) { return 0, nil }
 
 // withProvider is a server with accounts and an OpenID Connect provider, which knows everybody as

@@ -71,7 +71,7 @@ func TestTurnstile(t *testing.T) {
 		p.StandIn(turnstileScript, standInWidget)
 		p.Press("Try again: a.png")
 		p.Shown("#human #pass")
-		p.Is(`document.querySelector('#pass').textContent + ', ' + document.querySelector('#status').textContent`, "site-key en flexible, Please confirm that you are human. Cloudflare checks it.")
+		p.Is(`document.querySelector('#pass').textContent + ', ' + document.querySelector('#status').textContent`, "site-key en flexible, Please confirm that you are human. Cloudflare runs this check.")
 		p.Accessible()
 		p.Pressed("#fail")
 		p.Until(`states() == 'failed' && document.querySelector('.state').textContent.includes('could not confirm that you are human (300010)')`)

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -124,7 +123,7 @@ func (s *Server) processImage(w http.ResponseWriter, r *http.Request) (any, erro
 		options.Finish = unink.Colour
 	}
 	if len(c.caller.payers) > 0 {
-		if c.key, err = idempotencyKey(r, c.caller.payers[0], form.image, fmt.Append(nil, options)); err != nil {
+		if c.key, err = idempotencyKey(r, c.caller.payers[0], form.image); err != nil {
 			return nil, err
 		}
 	}
@@ -141,14 +140,11 @@ func (s *Server) processImage(w http.ResponseWriter, r *http.Request) (any, erro
 
 // queryFlag reads a boolean of the query; absent is false.
 func queryFlag(r *http.Request, name string) (bool, error) {
-	values, given := r.URL.Query()[name]
-	if !given {
-		return false, nil
+	text, given, err := queryText(r, name)
+	if err != nil || !given {
+		return false, err
 	}
-	if len(values) > 1 {
-		return false, fail(badParameter, "%s is given %d times", name, len(values))
-	}
-	return parseFlag(name, values[0])
+	return parseFlag(name, text)
 }
 
 func parseFlag(name, value string) (bool, error) {

@@ -2,7 +2,6 @@ package imagefile
 
 import (
 	"encoding/binary"
-	"errors"
 	"image"
 	"math"
 )
@@ -27,11 +26,11 @@ type cicp struct {
 }
 
 var (
-	errBoxes    = errors.New("its boxes are damaged")
-	errNoStill  = errors.New("it has no still picture")
-	errNoSize   = errors.New("its size is not stated")
-	errBadCrop  = errors.New("its crop does not lie within the picture")
-	errTooMany  = errors.New("it has too many items")
+	errBoxes    = problem("its boxes are damaged")
+	errNoStill  = problem("it has no still picture")
+	errNoSize   = problem("its size is not stated")
+	errBadCrop  = problem("its crop does not lie within the picture")
+	errTooMany  = problem("it has too many items")
 	errLateCrop = unsupportedError("a crop after a rotation; save it as JPEG")
 )
 

@@ -107,7 +107,7 @@ func TestPages(t *testing.T) {
 func TestRefusedVariants(t *testing.T) {
 	for name, reason := range map[string]string{
 		"cmyk.tif": "CMYK", "jpeg.tif": "JPEG compression", "planes.tif": "separate planes",
-		"fax3-2d.tif": "Group 3", "palette2.tif": "BitsPerSample", "rle8.bmp": "bmp",
+		"fax3-2d.tif": "Group 3", "palette2.tif": "2 bits a pixel", "rle8.bmp": "bmp",
 	} {
 		_, err := Inspect(fixture(t, name), Limits{})
 		if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), reason) {

@@ -2,6 +2,7 @@ package imagefile
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"image"
 	"image/gif"
@@ -103,7 +104,7 @@ func decodeConfig(f Format, data []byte) (image.Config, error) {
 	r := bytes.NewReader(data)
 	switch f {
 	case PNG:
-		return png.DecodeConfig(r)
+		return pngConfig(data)
 	case JPEG:
 		return jpeg.DecodeConfig(r)
 	case WebP:
@@ -124,7 +125,7 @@ func decodePixels(f Format, data []byte) (image.Image, error) {
 	case PNG:
 		return png.Decode(r)
 	case JPEG:
-		return jpeg.Decode(r)
+		return decodeJPEG(data)
 	case WebP:
 		still, err := firstFrame(data)
 		if err != nil {
@@ -144,17 +145,52 @@ func decodePixels(f Format, data []byte) (image.Image, error) {
 	}
 }
 
+// refusal is a picture that a decoder refuses. It says why in words of this package; the decoder's
+// own are for the log.
+type refusal struct {
+	reason  error // ErrFormat or ErrBroken
+	text    string
+	decoder error
+}
+
+func (r *refusal) Error() string { return r.reason.Error() + ": " + r.text }
+
+func (r *refusal) Unwrap() []error { return []error{r.reason, r.decoder} }
+
+// Cause is what a decoder said, where an error comes from one; else it is the error.
+func Cause(err error) error {
+	var r *refusal
+	if errors.As(err, &r) {
+		return r.decoder
+	}
+	return err
+}
+
+// problem is what is wrong with a picture, in words for whoever sent it.
+type problem string
+
+func (p problem) Error() string { return string(p) }
+
 // broken wraps a decoder's error: ErrFormat for a variant the decoder does not know, else ErrBroken.
 func broken(f Format, err error) error {
+	r := &refusal{ErrBroken, "it cannot be read as " + f.String(), err}
 	if isUnsupported(err) {
-		return fmt.Errorf("%w: this variant of %s is not supported: %v", ErrFormat, f, err)
+		r.reason, r.text = ErrFormat, "this variant of "+f.String()+" is not supported"
 	}
-	return fmt.Errorf("%w: it cannot be read as %s: %v", ErrBroken, f, err)
+	var known problem
+	var unsupported unsupportedError
+	switch {
+	case errors.As(err, &known):
+		r.text += ": " + known.Error()
+	case errors.As(err, &unsupported):
+		r.text += ": " + unsupported.Error()
+	}
+	return r
 }
 
 // recoverBroken turns a decoder's panic on hostile data into an error.
 func recoverBroken(err *error) {
 	if p := recover(); p != nil {
-		*err = fmt.Errorf("%w: the decoder failed: %v", ErrBroken, p)
+		*err = &refusal{ErrBroken, "the decoder failed", fmt.Errorf("panic: %v", p)}
 	}
 }

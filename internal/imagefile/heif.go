@@ -2,13 +2,12 @@ package imagefile
 
 import (
 	"encoding/binary"
-	"errors"
 	"image"
 	"math"
 )
 
 var (
-	errCodedSize   = errors.New("the coded size is not the one that the header states")
+	errCodedSize   = problem("the coded size is not the one that the header states")
 	errTransparent = unsupportedError("transparency; save it as PNG")
 	errColourSpace = unsupportedError("its kind of colours; save it as JPEG")
 )

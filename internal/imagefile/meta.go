@@ -138,19 +138,13 @@ func number(v any) (float64, bool) {
 func jpegMeta(data []byte, m *Meta) {
 	const iccTag = "ICC_PROFILE\x00"
 	parts := map[byte][]byte{}
-	for at := 2; at+4 <= len(data) && data[at] == 0xff; {
-		marker := data[at+1]
-		if marker == 0xff { // fill byte
-			at++
-			continue
-		}
-		n := int(binary.BigEndian.Uint16(data[at+2:]))
-		if marker == 0xda || n < 2 || at+2+n > len(data) {
+	for part := range jpegParts(data) {
+		if part.marker == markSOS {
 			break
 		}
-		body := data[at+4 : at+2+n]
+		body := part.body
 		switch {
-		case marker == 0xe0 && len(body) >= 12 && string(body[:5]) == "JFIF\x00":
+		case part.marker == 0xe0 && len(body) >= 12 && string(body[:5]) == "JFIF\x00":
 			x, y := float64(binary.BigEndian.Uint16(body[8:])), float64(binary.BigEndian.Uint16(body[10:]))
 			switch body[7] {
 			case 1:
@@ -158,10 +152,9 @@ func jpegMeta(data []byte, m *Meta) {
 			case 2:
 				m.DPI = [2]float64{x * 2.54, y * 2.54}
 			}
-		case marker == 0xe2 && len(body) > 14 && string(body[:12]) == iccTag:
+		case part.marker == 0xe2 && len(body) > 14 && string(body[:12]) == iccTag:
 			parts[body[12]] = body[14:]
 		}
-		at += 2 + n
 	}
 	for i := byte(1); parts[i] != nil && len(m.ICC) < maxProfile; i++ {
 		m.ICC = append(m.ICC, parts[i]...)

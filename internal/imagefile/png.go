@@ -8,6 +8,7 @@ import (
 	"image"
 	"image/color"
 	"image/png"
+	"math"
 	"slices"
 )
 
@@ -40,6 +41,21 @@ func encodePNG(m *image.RGBA, meta Meta) ([]byte, error) {
 		data = withoutPalette(data, afterIHDR)
 	}
 	return insert(data, afterIHDR, pngMetaChunks(meta)), nil
+}
+
+// pngConfig reads the header. The decoder gives up on sizes whose pixels it cannot count: they are too
+// large, and say nothing of damage.
+func pngConfig(data []byte) (image.Config, error) {
+	config, err := png.DecodeConfig(bytes.NewReader(data))
+	const header, countable = 24, 1 << 50
+	if err == nil || len(data) < header || string(data[12:16]) != "IHDR" {
+		return config, err
+	}
+	w, h := binary.BigEndian.Uint32(data[16:]), binary.BigEndian.Uint32(data[20:])
+	if max(w, h) > math.MaxInt32 || uint64(w)*uint64(h) > countable {
+		return image.Config{Width: int(w), Height: int(h)}, nil
+	}
+	return config, err
 }
 
 // mostColours is what a palette holds at most.

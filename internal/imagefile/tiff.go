@@ -3,6 +3,7 @@ package imagefile
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"image"
 
 	"golang.org/x/image/tiff"
@@ -188,6 +189,8 @@ func (d directory) unsupported() string {
 		return "colours in separate planes" + tiffHint
 	case compression == group3 && d.number(tagT4Options)&twoDimensional != 0:
 		return "two-dimensional Group 3 fax" + tiffHint
+	case d.number(tagBits) == 2, d.number(tagBits) == 4:
+		return fmt.Sprintf("%d bits a pixel", d.number(tagBits)) + tiffHint
 	}
 	return ""
 }

@@ -29,9 +29,9 @@ var (
 const decodeTime = 2 * time.Minute
 
 var (
-	errGuestFailed = errors.New("the decoder failed")
-	errGuestMemory = errors.New("it does not fit into the memory that its size allows")
-	errGuestTime   = fmt.Errorf("it is not decoded after %v", decodeTime)
+	errGuestFailed = problem("the decoder failed")
+	errGuestMemory = problem("it does not fit into the memory that its size allows")
+	errGuestTime   = problem(fmt.Sprintf("it is not decoded after %v", decodeTime))
 )
 
 // decoder is a compiled module.

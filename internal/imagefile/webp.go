@@ -3,7 +3,6 @@ package imagefile
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"image"
 
 	"golang.org/x/image/webp"
@@ -59,7 +58,7 @@ func webpConfig(data []byte) (image.Config, error) {
 
 func uint24(b []byte) uint32 { return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 }
 
-var errNoFrame = errors.New("an animation without a whole first frame")
+var errNoFrame = problem("an animation without a whole first frame")
 
 // firstFrame returns a still picture: data itself, or the first frame of an animation as a file
 // of its own. That frame must fill the canvas, as the format's encoders write it.

@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"regexp"
+	"runtime"
 	"time"
 
-	"github.com/redis/go-redis/v9"
+	"github.com/gomodule/redigo/redis"
 
 	"unink/internal/ident"
 )
@@ -20,14 +22,7 @@ const patience = 200 * time.Millisecond
 //go:embed redis.lua
 var script string
 
-var rolling = redis.NewScript(script)
-
-// The client would log failures by itself, past the program's log; they come as errors too.
-func init() { redis.SetLogger(quiet{}) }
-
-type quiet struct{}
-
-func (quiet) Printf(context.Context, string, ...any) {}
+var rolling = redis.NewScript(-1, script)
 
 // Redis is a Limiter for several processes that share one Redis, version 5 or later: one script
 // that Redis runs as a whole, by its own clock in microseconds. The keys are named unink:limit: and a
@@ -37,31 +32,73 @@ func (quiet) Printf(context.Context, string, ...any) {}
 // cluster: the keys of a request would lie on different nodes, and one hash tag for all would put
 // everything on the same node anyway.
 type Redis struct {
-	client *redis.Client
+	pool *redis.Pool
 }
 
-// NewRedis makes a Redis from a URL as redis://USER:PASSWORD@HOST:PORT/DB; rediss: and unix: work
-// too. It does not connect yet.
+// NewRedis makes a Redis from a URL as redis://USER:PASSWORD@HOST:PORT/DB; rediss: and
+// unix://USER:PASSWORD@/PATH work too. It does not connect yet.
 func NewRedis(address string) (*Redis, error) {
-	options, err := redis.ParseURL(address)
+	dial, err := dialer(address)
 	if err != nil {
-		if bad := (*url.Error)(nil); errors.As(err, &bad) {
-			err = errors.New("not a URL") // its own text may show a part of the password
-		}
 		return nil, fmt.Errorf("limit: address of Redis: %w; it begins with redis://, rediss:// or unix://", err)
 	}
-	options.DialTimeout = patience
-	options.ReadTimeout = patience
-	options.WriteTimeout = patience
-	options.PoolTimeout = patience
-	options.ContextTimeoutEnabled = true
-	options.MaxRetries = -1 // a second try could count a request twice
-	options.DialerRetries = 1
-	return &Redis{client: redis.NewClient(options)}, nil
+	return &Redis{&redis.Pool{
+		DialContext:         dial,
+		TestOnBorrowContext: alive,
+		MaxActive:           connectionsPerCPU * runtime.GOMAXPROCS(0),
+		MaxIdle:             connectionsPerCPU * runtime.GOMAXPROCS(0),
+		IdleTimeout:         longestIdle,
+		Wait:                true, // as long as the context of a request does
+	}}, nil
+}
+
+const (
+	connectionsPerCPU = 10
+	longestIdle       = 30 * time.Minute
+)
+
+type dial func(context.Context) (redis.Conn, error)
+
+// databases are the paths that name one.
+var databases = regexp.MustCompile(`^(/\d*)?$`)
+
+// dialer says how an address is connected to. Its errors show no part of a password.
+func dialer(address string) (dial, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Opaque != "" {
+		return nil, errors.New("not a URL")
+	}
+	within := []redis.DialOption{
+		redis.DialConnectTimeout(patience), redis.DialTLSHandshakeTimeout(patience),
+		redis.DialReadTimeout(patience), redis.DialWriteTimeout(patience),
+	}
+	switch u.Scheme {
+	case "redis", "rediss":
+		if !databases.MatchString(u.Path) {
+			return nil, errors.New("the path must be the number of a database")
+		}
+		return func(ctx context.Context) (redis.Conn, error) { return redis.DialURLContext(ctx, address, within...) }, nil
+	case "unix":
+		password, _ := u.User.Password()
+		within = append(within, redis.DialUsername(u.User.Username()), redis.DialPassword(password))
+		return func(ctx context.Context) (redis.Conn, error) {
+			return redis.DialContext(ctx, "unix", u.Path, within...)
+		}, nil
+	}
+	return nil, errors.New("unknown scheme")
+}
+
+// alive drops connections that ended while nobody used them, as all do when Redis starts anew.
+func alive(ctx context.Context, c redis.Conn, lastUsed time.Time) error {
+	if time.Since(lastUsed) < pause {
+		return nil
+	}
+	_, err := redis.DoContext(c, ctx, "PING")
+	return err
 }
 
 // Close closes the connections.
-func (r *Redis) Close() error { return r.client.Close() }
+func (r *Redis) Close() error { return r.pool.Close() }
 
 // Allow implements [Limiter]. It answers within about 200 ms, if only with an error.
 func (r *Redis) Allow(ctx context.Context, keys []string, windows []Window) (Verdict, error) {
@@ -71,9 +108,7 @@ func (r *Redis) Allow(ctx context.Context, keys []string, windows []Window) (Ver
 	if len(keys) == 0 || len(windows) == 0 {
 		return Verdict{OK: true}, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	answer, err := rolling.Run(ctx, r.client, names(keys), arguments(windows)...).Int64Slice()
+	answer, err := r.run(ctx, keys, windows)
 	if err != nil {
 		return Verdict{}, fmt.Errorf("limit: Redis: %w", err)
 	}
@@ -87,6 +122,18 @@ func (r *Redis) Allow(ctx context.Context, keys []string, windows []Window) (Ver
 	return Verdict{Window: windows[answer[0]-1].Name, RetryAfter: wait}, nil
 }
 
+// run has Redis run the script, once: a second try could count a request twice.
+func (r *Redis) run(ctx context.Context, keys []string, windows []Window) ([]int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	c, err := r.pool.GetContext(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = c.Close() }() // back into the pool
+	return redis.Int64s(rolling.DoContext(ctx, c, arguments(names(keys), windows)...))
+}
+
 func names(keys []string) []string {
 	ids := identify(keys)
 	names := make([]string, len(ids))
@@ -96,9 +143,13 @@ func names(keys []string) []string {
 	return names
 }
 
-// arguments are those that the script describes.
-func arguments(windows []Window) []any {
-	args := []any{ident.Secret(), most(windows), longest(windows).Every.Milliseconds()}
+// arguments are the number of keys, the keys, and what the script describes.
+func arguments(names []string, windows []Window) []any {
+	args := []any{len(names)}
+	for _, name := range names {
+		args = append(args, name)
+	}
+	args = append(args, ident.Secret(), most(windows), longest(windows).Every.Milliseconds())
 	for _, w := range windows {
 		// Rounded up: a window is rather too long than too short.
 		args = append(args, w.Limit, (w.Every + time.Microsecond - 1).Microseconds())

@@ -73,16 +73,16 @@ func subject(kind string, data any) (text string, fits bool) {
 	switch kind {
 	case KindVerify:
 		_, fits = data.(VerifyData)
-		return "Confirm your e-mail address", fits
+		return "Confirm your e-mail address for unink · 确认您的 unink 邮箱", fits
 	case KindAlreadyRegistered:
 		_, fits = data.(AlreadyRegisteredData)
-		return "You have an account already", fits
+		return "You already have an unink account · 您已有 unink 账户", fits
 	case KindReset:
 		_, fits = data.(ResetData)
-		return "Choose a new password", fits
+		return "Choose a new password for unink · 重设您的 unink 密码", fits
 	case KindCredentials:
 		_, fits = data.(CredentialsData)
-		return "Your API access", fits
+		return "Your unink API access · 您的 unink API 访问信息", fits
 	}
 	return "", false
 }

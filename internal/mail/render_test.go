@@ -35,6 +35,9 @@ func TestRender(t *testing.T) {
 		if err := m.Validate(); err != nil {
 			t.Errorf("%s: %v", test.kind, err)
 		}
+		if !strings.Contains(m.Subject, "unink") || !strings.Contains(m.Text, "unink") || !strings.Contains(m.Text, "请") {
+			t.Errorf("%s does not say in both languages what it is of: %s\n%s", test.kind, m.Subject, m.Text)
+		}
 		html := strings.ReplaceAll(m.HTML, "&amp;", "&")
 		for _, want := range test.want {
 			if !strings.Contains(m.Text, want) || !strings.Contains(html, want) {

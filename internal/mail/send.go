@@ -183,20 +183,20 @@ type Folder struct {
 	log  *slog.Logger
 }
 
-// NewFolder makes a sender that writes to a folder, which is made when it is not there.
+// NewFolder makes a sender that writes to a folder, which the first mail makes when it is not there.
 func NewFolder(path, from string, log *slog.Logger) (*Folder, error) {
 	sender, err := parseFrom(from)
 	if err != nil {
 		return nil, err
-	}
-	if err := os.MkdirAll(path, 0o700); err != nil {
-		return nil, fmt.Errorf("mail folder: %w", err)
 	}
 	return &Folder{path: path, from: sender, log: log}, nil
 }
 
 // Send writes one .eml file, named after the mail's id, that only its owner can read.
 func (f *Folder) Send(_ context.Context, m Message, id string) error {
+	if err := os.MkdirAll(f.path, 0o700); err != nil {
+		return fmt.Errorf("mail folder: %w", err)
+	}
 	msg, err := compose(f.from, m, id)
 	if err != nil {
 		return err

@@ -133,12 +133,10 @@ func TestSilentServer(t *testing.T) {
 		answers := polite()
 		answers[verb] = ""
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-		began := time.Now()
-		err := script(t, answers).sender(nil).Send(ctx, message(1), "mail_1")
-		cancel()
-		if took := time.Since(began); err == nil || took > 5*time.Second {
-			t.Errorf("silent at %s: %v after %v", verb, err, took)
+		if err := script(t, answers).sender(nil).Send(ctx, message(1), "mail_1"); err == nil {
+			t.Errorf("silent at %s: sent", verb)
 		}
+		cancel()
 	}
 }
 

@@ -30,6 +30,15 @@ func (Fake) Run(ctx context.Context, shape Shape, in, out []float32) error {
 	return nil
 }
 
+// Blind is a [Runner] for tests that says nothing of the whole page.
+type Blind struct{}
+
+// Run implements [Runner].
+func (Blind) Run(ctx context.Context, _ Shape, _, out []float32) error {
+	clear(out)
+	return ctx.Err()
+}
+
 // Upright is a [Runner] for tests that takes every page for upright.
 type Upright struct{}
 
@@ -45,5 +54,17 @@ type Flat struct{}
 // Run implements [Runner].
 func (Flat) Run(ctx context.Context, _ Shape, _, out []float32) error {
 	clear(out)
+	return ctx.Err()
+}
+
+// Trusting is a judge of regions for tests that takes the segmenter's word.
+type Trusting struct{}
+
+// Run implements [Runner].
+func (Trusting) Run(ctx context.Context, _ Shape, in, out []float32) error {
+	const hand = 1 // among the traits
+	for i := range out {
+		out[i] = in[i*RegionTraits+hand]
+	}
 	return ctx.Err()
 }

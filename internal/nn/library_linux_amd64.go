@@ -1,8 +1,8 @@
 package nn
 
-import _ "embed"
+import "embed"
 
-// When the compiler finds no such file, run "make deps" (go run ./internal/nn/fetch) first.
+// The folder holds no library before "make deps": then one is named in [Config].
 //
-//go:embed onnxruntime-linux-amd64.zst
-var compressedLibrary []byte
+//go:embed library/linux-amd64
+var library embed.FS

@@ -9,6 +9,17 @@ import (
 // ErrDevice says that the inference library or the device is not usable here.
 var ErrDevice = errors.New("the inference device is not usable")
 
+// Config says how an [ONNX] runner works.
+type Config struct {
+	Model   []byte   // the network, as an ONNX file
+	Inputs  []string // names of its tensors
+	Output  string
+	Jobs    []Job  // what it will be run on
+	Threads int    // CPU threads for one tile; 0 is 1. As many tiles run at once as there are CPUs for
+	Device  string // "cpu" (also when empty) or "cuda"
+	Library string // path of another ONNX Runtime library, of the same release; empty is the built-in one
+}
+
 // Shape is the size of a tile in pixels.
 type Shape struct{ W, H int }
 
@@ -17,6 +28,17 @@ type Shape struct{ W, H int }
 var (
 	Portrait  = Shape{640, 896}
 	Landscape = Shape{896, 640}
+)
+
+// Overview is the shape of the small picture of the whole page that the segmentation network's overview looks at.
+var Overview = Shape{512, 512}
+
+// The context is what the overview says of the page: a vector of ContextPlanes values for each square of ContextStride
+// pixels of its picture. The segmentation network wants it for each square of Cell pixels of a tile.
+const (
+	ContextPlanes = 64
+	ContextStride = 8
+	Cell          = 32
 )
 
 // Window is the shape of the part of a page that the orientation network looks at.
@@ -30,18 +52,29 @@ func (s Shape) Pixels() int { return s.W * s.H }
 
 // Job is one shape of picture that a network is run on, and the dimensions of its tensors.
 type Job struct {
-	Shape   Shape
-	In, Out []int64
+	Shape Shape
+	In    [][]int64 // of each input
+	Out   []int64
 }
 
-// Segmenting are the jobs of the segmentation network: three planes in, one for each class out.
+// Segmenting are the jobs of the segmentation network: three planes and the context under them in,
+// a plane for each class out.
 func Segmenting() []Job {
 	var jobs []Job
 	for _, s := range []Shape{Portrait, Landscape} {
 		h, w := int64(s.H), int64(s.W)
-		jobs = append(jobs, Job{s, []int64{1, 3, h, w}, []int64{1, Classes, h, w}})
+		jobs = append(jobs, Job{s, [][]int64{{1, 3, h, w}, {1, ContextPlanes, h / Cell, w / Cell}}, []int64{1, Classes, h, w}})
 	}
 	return jobs
+}
+
+// TileInputs is how many values the segmentation network takes for a tile.
+func TileInputs(s Shape) int { return 3*s.Pixels() + ContextPlanes*s.Pixels()/(Cell*Cell) }
+
+// Overviewing is the job of the overview: three planes in, the context out.
+func Overviewing() []Job {
+	h, w := int64(Overview.H), int64(Overview.W)
+	return []Job{{Overview, [][]int64{{1, 3, h, w}}, []int64{1, ContextPlanes, h / ContextStride, w / ContextStride}}}
 }
 
 // Votes is the number of sums that the orientation network gives: votes for each of four angles, and their weight.
@@ -49,7 +82,7 @@ const Votes = 5
 
 // Orienting is the job of the orientation network: one plane in, sums of votes out.
 func Orienting() []Job {
-	return []Job{{Window, []int64{1, 1, int64(Window.H), int64(Window.W)}, []int64{1, Votes}}}
+	return []Job{{Window, [][]int64{{1, 1, int64(Window.H), int64(Window.W)}}, []int64{1, Votes}}}
 }
 
 // The flattening network's grid: GridStep pixels of [Whole] between nodes, the first in the middle of the first GridStep pixels.
@@ -63,7 +96,45 @@ const (
 // Flattening is the job of the flattening network: one plane in, three planes of a coarse grid out.
 func Flattening() []Job {
 	h, w := int64(Whole.H), int64(Whole.W)
-	return []Job{{Whole, []int64{1, 1, h, w}, []int64{1, GridPlanes, h / GridStep, w / GridStep}}}
+	return []Job{{Whole, [][]int64{{1, 1, h, w}}, []int64{1, GridPlanes, h / GridStep, w / GridStep}}}
+}
+
+// What the network that judges regions of ink is told: RegionTraits values of each region, the indices of its RegionBonds
+// nearest neighbours, and BondTraits values of each of these. The first of both traits is 1, and 0 where there is nothing.
+const (
+	RegionTraits = 18
+	RegionBonds  = 8
+	BondTraits   = 7
+	MostRegions  = 16384
+)
+
+// Regions is the shape of so many regions.
+func Regions(n int) Shape { return Shape{RegionTraits, n} }
+
+// regionCounts are the numbers of regions that the network takes at once.
+var regionCounts = [...]int{1024, 4096, MostRegions}
+
+// RegionsFor is the least number of regions that the network takes at once with room for n.
+func RegionsFor(n int) int {
+	i := 0
+	for regionCounts[i] < n {
+		i++
+	}
+	return regionCounts[i]
+}
+
+// JudgeInputs is how many values the network takes for so many regions.
+func JudgeInputs(n int) int { return n * (RegionTraits + RegionBonds*(1+BondTraits)) }
+
+// Judging are the jobs of the network that judges regions: traits, neighbours and bonds in, log-odds of writing out.
+func Judging() []Job {
+	var jobs []Job
+	for _, count := range regionCounts {
+		n := int64(count)
+		jobs = append(jobs, Job{Regions(count), [][]int64{{n, RegionTraits}, {n, RegionBonds}, {n, RegionBonds, BondTraits}},
+			[]int64{n}})
+	}
+	return jobs
 }
 
 // Classes is the number of classes a [Runner] tells apart, in this order.
@@ -77,7 +148,8 @@ const (
 
 // Runner runs one network. It is safe for concurrent use.
 type Runner interface {
-	// Run reads in, the planes (0 to 1) of a picture of one of the network's shapes, and fills out
-	// with its logits. It fails when the context has ended before it began.
+	// Run reads in, the planes (0 to 1) of a picture of one of the network's shapes and then its other
+	// inputs, if it has any, and fills out with its answer. It fails when the context has ended before
+	// it began.
 	Run(ctx context.Context, shape Shape, in, out []float32) error
 }

@@ -1,3 +1,5 @@
+//go:build !js
+
 package nn
 
 import (
@@ -14,16 +16,6 @@ import (
 	"unink/internal/nn/pin"
 )
 
-// Config says how an [ONNX] runner works.
-type Config struct {
-	Model         []byte // the network, as an ONNX file
-	Input, Output string // names of its tensors
-	Jobs          []Job  // what it will be run on
-	Threads       int    // CPU threads for one tile; 0 is 1. As many tiles run at once as there are CPUs for
-	Device        string // "cpu" (also when empty) or "cuda"
-	Library       string // path of another ONNX Runtime library, of the same release; empty is the embedded one
-}
-
 // ONNX runs a network with ONNX Runtime.
 type ONNX struct {
 	device  string
@@ -34,7 +26,10 @@ type ONNX struct {
 // slot is what one tile at a time needs. Its tensors are made once, so memory stays flat.
 type slot map[Shape]*tensors
 
-type tensors struct{ in, out *ort.Tensor[float32] }
+type tensors struct {
+	in  []*ort.Tensor[float32]
+	out *ort.Tensor[float32]
+}
 
 // Open loads the library, once for the process, and the network. An error about the device or the library wraps
 // [ErrDevice].
@@ -91,8 +86,12 @@ func (o *ONNX) Run(ctx context.Context, shape Shape, in, out []float32) error {
 	if !ok {
 		return fmt.Errorf("pictures of %d×%d are not known", shape.W, shape.H)
 	}
-	copy(t.in.GetData(), in)
-	if err := o.session.Run([]ort.Value{t.in}, []ort.Value{t.out}); err != nil {
+	inputs := make([]ort.Value, len(t.in))
+	for i, tensor := range t.in {
+		inputs[i] = tensor
+		in = in[copy(tensor.GetData(), in):]
+	}
+	if err := o.session.Run(inputs, []ort.Value{t.out}); err != nil {
 		return fmt.Errorf("running the network: %w", err)
 	}
 	copy(out, t.out.GetData())
@@ -111,7 +110,7 @@ func newSession(cfg Config) (*ort.DynamicAdvancedSession, error) {
 		return nil, err
 	}
 	defer func() { _ = options.Destroy() }()
-	session, err := ort.NewDynamicAdvancedSessionWithONNXData(cfg.Model, []string{cfg.Input}, []string{cfg.Output}, options)
+	session, err := ort.NewDynamicAdvancedSessionWithONNXData(cfg.Model, cfg.Inputs, []string{cfg.Output}, options)
 	if err != nil {
 		return nil, fmt.Errorf("%w: loading the network: %w", ErrDevice, err)
 	}
@@ -125,8 +124,12 @@ func newSlot(jobs []Job) (slot, error) {
 		t := &tensors{}
 		s[job.Shape] = t
 		var err error
-		if t.in, err = ort.NewEmptyTensor[float32](job.In); err != nil {
-			return s, err
+		for _, dimensions := range job.In {
+			tensor, err := ort.NewEmptyTensor[float32](dimensions)
+			if err != nil {
+				return s, err
+			}
+			t.in = append(t.in, tensor)
 		}
 		if t.out, err = ort.NewEmptyTensor[float32](job.Out); err != nil {
 			return s, err
@@ -138,10 +141,11 @@ func newSlot(jobs []Job) (slot, error) {
 func (s slot) destroy() error {
 	var errs []error
 	for _, t := range s {
-		for _, tensor := range []*ort.Tensor[float32]{t.in, t.out} {
-			if tensor != nil {
-				errs = append(errs, tensor.Destroy())
-			}
+		for _, tensor := range t.in {
+			errs = append(errs, tensor.Destroy())
+		}
+		if t.out != nil {
+			errs = append(errs, t.out.Destroy())
 		}
 	}
 	return errors.Join(errs...)

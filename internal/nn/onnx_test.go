@@ -22,7 +22,7 @@ func open(t testing.TB) *ONNX {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := Open(Config{Model: data, Input: m.Input, Output: m.Output, Jobs: Segmenting()})
+	o, err := Open(Config{Model: data, Inputs: m.Inputs, Output: m.Output, Jobs: Segmenting()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestParity(t *testing.T) {
 	if err != nil || len(crops) == 0 {
 		t.Fatalf("no parity vectors: %v", err)
 	}
-	session, err := ort.NewDynamicAdvancedSessionWithONNXData(data, []string{m.Input}, []string{m.Output}, nil)
+	session, err := ort.NewDynamicAdvancedSessionWithONNXData(data, m.Inputs, []string{m.Output}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,11 +58,16 @@ func TestParity(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		told := readFloats(t, strings.TrimSuffix(path, ".png")+".context.bin")
+		context, err := ort.NewTensor(ort.NewShape(1, ContextPlanes, int64(h/Cell), int64(w/Cell)), told)
+		if err != nil {
+			t.Fatal(err)
+		}
 		output, err := ort.NewEmptyTensor[float32](ort.NewShape(1, Classes, int64(h), int64(w)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := session.Run([]ort.Value{input}, []ort.Value{output}); err != nil {
+		if err := session.Run([]ort.Value{input, context}, []ort.Value{output}); err != nil {
 			t.Fatal(err)
 		}
 		want := readFloats(t, strings.TrimSuffix(path, ".png")+".bin")
@@ -139,7 +144,7 @@ func readFloats(t *testing.T, path string) []float32 {
 // The same tile gives the same answer, also when several run at once.
 func TestRunIsDeterministic(t *testing.T) {
 	o := open(t)
-	in := make([]float32, 3*Portrait.Pixels())
+	in := make([]float32, TileInputs(Portrait))
 	for i := range in {
 		in[i] = float32(i%251) / 250
 	}
@@ -167,7 +172,7 @@ func TestRunStopsBeforeItBegins(t *testing.T) {
 	o := open(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := o.Run(ctx, Landscape, make([]float32, 3*Landscape.Pixels()), make([]float32, Classes*Landscape.Pixels())); !errors.Is(err, context.Canceled) {
+	if err := o.Run(ctx, Landscape, make([]float32, TileInputs(Landscape)), make([]float32, Classes*Landscape.Pixels())); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want context.Canceled", err)
 	}
 }
@@ -179,7 +184,7 @@ func TestUnusableDevice(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, device := range []string{"cuda", "abacus"} {
-		_, err := Open(Config{Model: data, Input: m.Input, Output: m.Output, Jobs: Segmenting(), Device: device})
+		_, err := Open(Config{Model: data, Inputs: m.Inputs, Output: m.Output, Jobs: Segmenting(), Device: device})
 		if !errors.Is(err, ErrDevice) || !strings.Contains(err.Error(), "cpu") {
 			t.Errorf("%s: %v", device, err)
 		}
@@ -233,7 +238,7 @@ func TestLibraryWithoutCacheFolder(t *testing.T) {
 
 func BenchmarkTile(b *testing.B) {
 	o := open(b)
-	in, out := make([]float32, 3*Portrait.Pixels()), make([]float32, Classes*Portrait.Pixels())
+	in, out := make([]float32, TileInputs(Portrait)), make([]float32, Classes*Portrait.Pixels())
 	for b.Loop() {
 		if err := o.Run(context.Background(), Portrait, in, out); err != nil {
 			b.Fatal(err)

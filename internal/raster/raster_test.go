@@ -192,9 +192,11 @@ func TestTurn(t *testing.T) {
 			m.Pix[i] = uint8(i * 7)
 		}
 		x, y := rapid.IntRange(0, w-1).Draw(t, "x"), rapid.IntRange(0, h-1).Draw(t, "y")
-		for quarters, at := range []image.Point{{x, y}, {h - 1 - y, x}, {w - 1 - x, h - 1 - y}, {y, w - 1 - x}} {
+		for quarters, at := range []image.Point{{x, y}, {h - 1 - y, x}, {w - 1 - x, h - 1 - y},
+			{y, w - 1 - x}} {
 			if got := Turn(m, quarters); got.RGBAAt(at.X, at.Y) != m.RGBAAt(x, y) {
-				t.Fatalf("%d quarters: %v at %v, want %v", quarters, got.RGBAAt(at.X, at.Y), at, m.RGBAAt(x, y))
+				t.Fatalf("%d quarters: %v at %v, want %v", quarters, got.RGBAAt(at.X, at.Y), at,
+					m.RGBAAt(x, y))
 			}
 		}
 		back := Turn(Turn(Turn(Turn(m, 1), 1), 1), 1)

@@ -145,10 +145,10 @@ func sumRows(line []uint32, src *image.RGBA, s span) {
 
 // shrinkRow weighs along a row. 255 with the weights of both directions just fits 32 bits.
 func shrinkRow(dst []uint8, line []uint32, xs []span) {
-	const half = 1 << (2*weightBits - 1)
+	const rounding = 1 << (2*weightBits - 1)
 	for x := range dst {
 		s := &xs[x]
-		sum := uint32(half)
+		sum := uint32(rounding)
 		from := line[s.from:][:len(s.weight)]
 		for i, k := range s.weight {
 			sum += from[i] * k
@@ -162,7 +162,8 @@ func (m *RGB) Grey(workers int) []uint8 {
 	out := make([]uint8, m.W*m.H)
 	Rows(m.H, workers, func(y0, y1 int) {
 		to := out[y0*m.W : y1*m.W]
-		r, g, b := m.Pix[0][y0*m.W:][:len(to)], m.Pix[1][y0*m.W:][:len(to)], m.Pix[2][y0*m.W:][:len(to)]
+		r, g, b := m.Pix[0][y0*m.W:][:len(to)], m.Pix[1][y0*m.W:][:len(to)],
+			m.Pix[2][y0*m.W:][:len(to)]
 		for i := range to {
 			to[i] = uint8((77*uint32(r[i]) + 150*uint32(g[i]) + 29*uint32(b[i]) + 128) >> 8)
 		}

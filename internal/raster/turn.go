@@ -2,7 +2,8 @@ package raster
 
 import "image"
 
-// Turn turns an opaque picture clockwise by quarters of a circle, 0 to 3; without any it is src itself.
+// Turn turns an opaque picture clockwise by quarters of a circle, 0 to 3; without any it is src
+// itself.
 func Turn(src *image.RGBA, quarters int) *image.RGBA {
 	return Upright(src, [...]int{1, 6, 3, 8}[quarters])
 }

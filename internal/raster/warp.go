@@ -20,7 +20,8 @@ const warpCell = 16 // pixels of the straightened picture between nodes
 // NewWarp makes the warp to w × h pixels, from a picture of srcW × srcH, whose pixel at x, y
 // comes from at(x, y).
 func NewWarp(srcW, srcH, w, h int, at func(x, y float64) (float64, float64)) *Warp {
-	m := &Warp{SrcW: srcW, SrcH: srcH, W: w, H: h, cols: (w-1)/warpCell + 2, rows: (h-1)/warpCell + 2}
+	m := &Warp{SrcW: srcW, SrcH: srcH, W: w, H: h, cols: (w-1)/warpCell + 2,
+		rows: (h-1)/warpCell + 2}
 	m.x, m.y = make([]float32, m.cols*m.rows), make([]float32, m.cols*m.rows)
 	for i := range m.x {
 		x, y := at(float64(i%m.cols*warpCell), float64(i/m.cols*warpCell))
@@ -133,22 +134,23 @@ func (s *warper) run(dst []uint8, px, py, dx, dy float64) {
 		}
 		return
 	}
-	half := one / (2 * phases)
-	fx, fy := int(px*one)+half, int(py*one)+half
+	rounding := one / (2 * phases)
+	fx, fy := int(px*one)+rounding, int(py*one)+rounding
 	stepX, stepY := int(math.Round(dx*one)), int(math.Round(dy*one))
 	for ; len(dst) >= 4; dst = dst[4:] {
-		s.pixel((*[4]uint8)(dst), fx>>16, fy>>16, &cubic[fx>>(16-phaseBits)&(phases-1)], &cubic[fy>>(16-phaseBits)&(phases-1)])
+		s.pixel((*[4]uint8)(dst), fx>>16, fy>>16, &cubic[fx>>(16-phaseBits)&(phases-1)],
+			&cubic[fy>>(16-phaseBits)&(phases-1)])
 		fx, fy = fx+stepX, fy+stepY
 	}
 }
 
 // pixel weighs 4 × 4 pixels around x, y, all within the picture.
 func (s *warper) pixel(dst *[4]uint8, x, y int, kx, ky *[4]int32) {
-	const half = 1 << (2*unitBits - 1)
+	const rounding = 1 << (2*unitBits - 1)
 	at, stride := (y-1)*s.src.Stride+4*(x-1), s.src.Stride
 	pix := s.src.Pix
 	a, b, c, d := kx[0], kx[1], kx[2], kx[3]
-	r, g, bl := int32(half), int32(half), int32(half)
+	r, g, bl := int32(rounding), int32(rounding), int32(rounding)
 	for _, k := range ky {
 		p := (*[16]uint8)(pix[at:])
 		r += k * (a*int32(p[0]) + b*int32(p[4]) + c*int32(p[8]) + d*int32(p[12]))
@@ -225,7 +227,8 @@ func newRim(src *image.RGBA) *rim {
 			case 1:
 				block = block.Add(image.Pt(0, r.h-depth))
 			case 2, 3:
-				block = image.Rect(0, block.Min.X, depth, block.Max.X).Add(image.Pt((side-2)*(r.w-depth), 0))
+				block = image.Rect(0, block.Min.X, depth, block.Max.X)
+				block = block.Add(image.Pt((side-2)*(r.w-depth), 0))
 			}
 			r.sides[side] = append(r.sides[side], lightColour(src, block))
 		}

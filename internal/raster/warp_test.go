@@ -55,7 +55,9 @@ func TestWarpTakesEachPixelFromItsPlace(t *testing.T) {
 	}
 	m := NewWarp(w, h, 120, 110, at)
 	for _, k := range []float64{1, 2} {
-		src := drawn(int(k*w), int(k*h), func(x, y float64) float64 { return smooth((x+0.5)/k-0.5, (y+0.5)/k-0.5) })
+		src := drawn(int(k*w), int(k*h), func(x, y float64) float64 {
+			return smooth((x+0.5)/k-0.5, (y+0.5)/k-0.5)
+		})
 		got := m.Apply(src, 2)
 		if got.Rect.Dx() != int(120*k) || got.Rect.Dy() != int(110*k) {
 			t.Fatalf("the picture is %v", got.Rect)
@@ -83,7 +85,9 @@ func TestWarpGoesOnAsPaper(t *testing.T) {
 		}
 		return 230
 	})
-	m := NewWarp(side, side, side+80, side+80, func(x, y float64) (float64, float64) { return x - 40, y - 40 })
+	m := NewWarp(side, side, side+80, side+80, func(x, y float64) (float64, float64) {
+		return x - 40, y - 40
+	})
 	got := m.Apply(src, 1)
 	for y := range side + 80 {
 		for x := range side + 80 {
@@ -97,7 +101,9 @@ func TestWarpGoesOnAsPaper(t *testing.T) {
 
 func BenchmarkWarp(b *testing.B) {
 	src := drawn(3024, 4032, smooth)
-	m := NewWarp(1512, 2016, 1512, 2016, func(x, y float64) (float64, float64) { return x + 0.04*y - 40, y - 0.04*x + 30 })
+	m := NewWarp(1512, 2016, 1512, 2016, func(x, y float64) (float64, float64) {
+		return x + 0.04*y - 40, y - 0.04*x + 30
+	})
 	for _, workers := range []int{1, 2} {
 		b.Run(fmt.Sprint(workers), func(b *testing.B) {
 			for b.Loop() {

@@ -92,6 +92,7 @@ func TestClockJumps(t *testing.T) {
 		t.Skip("builds the program and Go's library anew, which takes minutes: make resilience")
 	}
 	t.Parallel()
+	needsWhole(t)
 	c := newClock(t)
 	s := start(t, func(config *Config) { config.Program, config.Env = c.program, []string{"UNINK_TEST_CLOCK=" + c.file} })
 	var callers []*Caller
@@ -104,10 +105,10 @@ func TestClockJumps(t *testing.T) {
 	for _, wrong := range jumps {
 		c.set(t, wrong)
 		l.pass()
-		only(t, "wrong by "+wrong.String(), l.look(), bounded, cleanedDeveloper)
+		only(t, "wrong by "+wrong.String(), l.look(), bounded(), cleanedDeveloper)
 	}
 	answers := l.end()
-	only(t, "at the end", answers, bounded, cleanedDeveloper)
+	only(t, "at the end", answers, bounded(), cleanedDeveloper)
 
 	const expired = "402 1008"
 	for _, at := range []struct {
@@ -122,7 +123,7 @@ func TestClockJumps(t *testing.T) {
 	for _, caller := range callers { // also sessions
 		l.note(caller, caller.Clean(Page))
 	}
-	only(t, "after all", l.look(), bounded, cleanedDeveloper)
+	only(t, "after all", l.look(), bounded(), cleanedDeveloper)
 	l.audit(len(jumps) * len(callers))
 }
 

@@ -19,6 +19,7 @@ import (
 // TestDiskFull has the embedded database on a file system of 4 MiB, which fills up and is emptied, twice.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
+	needsWhole(t)
 	ctx := context.Background()
 	s, data := startOnSmallDisk(t)
 	callers := []*Caller{must(s.Customer(10_000))(t), must(s.User(10_000))(t)}
@@ -28,13 +29,13 @@ func TestDiskFull(t *testing.T) {
 	free := 0 // pages that may come back and not be charged
 	for n := range times {
 		l.pass()
-		only(t, "with space", l.look(), bounded, cleanedDeveloper)
+		only(t, "with space", l.look(), bounded(), cleanedDeveloper)
 		filler := filepath.Join(data, "filler")
 		fill(t, filler)
 		free += len(callers) // under way
 		for late := time.Now().Add(patience); ; time.Sleep(pause) {
 			answers := l.look()
-			only(t, fmt.Sprint("full, ", n+1), answers, bounded, cleanedDeveloper, busyDeveloper, busyWeb)
+			only(t, fmt.Sprint("full, ", n+1), answers, bounded(), cleanedDeveloper, busyDeveloper, busyWeb)
 			free += kinds(answers)[cleanedDeveloper]
 			if len(answers) > 0 && kinds(answers)[cleanedDeveloper] == 0 {
 				break
@@ -46,7 +47,7 @@ func TestDiskFull(t *testing.T) {
 		l.pass()
 		l.look() // one may have been worked on before
 		l.pass()
-		only(t, "full for a while", l.look(), bounded, busyDeveloper, busyWeb)
+		only(t, "full for a while", l.look(), bounded(), busyDeveloper, busyWeb)
 		if status, _, err := s.get(s.Services[0], "/healthz"); err != nil || status != http.StatusOK {
 			t.Errorf("/healthz of a process that lives: %d %v", status, err)
 		}
@@ -60,7 +61,7 @@ func TestDiskFull(t *testing.T) {
 		l.look() // some of them were refused before
 	}
 	l.pass()
-	only(t, "with space again", l.end(), bounded, cleanedDeveloper)
+	only(t, "with space again", l.end(), bounded(), cleanedDeveloper)
 	l.audit(free)
 
 	copied := t.TempDir() // SQLite would look for the file's own name, which is another one here
@@ -91,7 +92,7 @@ func startOnSmallDisk(t *testing.T) (_ *System, data string) {
 		alone, inside = "--mount --map-root-user", "--mount --user --preserve-credentials"
 	}
 	wrapper := script(t, `exec unshare %s sh -c 'mount -t tmpfs -o size=4m,mode=700 tmpfs "$0" && exec "$@"' '%s' '%s' "$@"`, alone, folder, program)
-	s := &System{Client: &http.Client{Timeout: patience}, config: Config{Program: wrapper, Flags: append(flags, "--workers", "1", "--threads", "1")}}
+	s := &System{Client: &http.Client{Timeout: patience}, config: Config{Program: wrapper, Flags: append(flags(), "--workers", "1", "--threads", "1")}}
 	service, err := s.serve(context.Background(), "--data", folder)
 	if service != nil {
 		s.Services = []*Service{service}

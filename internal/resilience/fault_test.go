@@ -64,15 +64,12 @@ const (
 	lostDeveloper, lostWeb       = "502 3000", "500 INTERNAL_ERROR"
 )
 
-// recovery is how soon the service must be itself again after a fault.
-const recovery = 10 * time.Second
-
 // databasePatience is how long the service waits for its database, once a statement or transaction.
 const databasePatience = 5 * time.Second
 
 // bounded is the longest that an answer may take: the page's deadline, and one wait for the database
 // before and after it began.
-const bounded = deadline + 2*databasePatience
+func bounded() time.Duration { return deadline + 2*databasePatience }
 
 // breakServer does one fault after the other to a server, under light load of both entry points.
 func breakServer(t *testing.T, of func(*System) *Link, given int, faults ...fault) {
@@ -85,7 +82,7 @@ func breakServer(t *testing.T, of func(*System) *Link, given int, faults ...faul
 	}
 	l := begin(t, s, callers, func(time.Duration) time.Duration { return 200 * time.Millisecond })
 	l.pass()
-	only(t, "before", l.look(), bounded, cleanedDeveloper)
+	only(t, "before", l.look(), bounded(), cleanedDeveloper)
 	free := 0
 	for _, f := range faults {
 		if err := f.begin(of(s)); err != nil {
@@ -102,12 +99,12 @@ func breakServer(t *testing.T, of func(*System) *Link, given int, faults ...faul
 		}
 		l.pass() // what was under way
 		during = append(during, l.look()...)
-		only(t, f.name, during, bounded, append(f.want, cleanedDeveloper)...)
+		only(t, f.name, during, bounded(), append(f.want, cleanedDeveloper)...)
 		if refused := len(during) - kinds(during)[cleanedDeveloper]; f.bites && refused == 0 {
 			t.Errorf("%s: no page was refused: this fault is none", f.name)
 		}
 		l.pass()
-		only(t, fmt.Sprintf("after it was %s (ready after %v)", f.name, took.Round(time.Millisecond)), l.look(), bounded, cleanedDeveloper)
+		only(t, fmt.Sprintf("after it was %s (ready after %v)", f.name, took.Round(time.Millisecond)), l.look(), bounded(), cleanedDeveloper)
 		free += given * len(callers)
 	}
 	l.end()

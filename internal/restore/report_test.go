@@ -9,6 +9,7 @@ import (
 
 	"unink/internal/nn"
 	"unink/internal/raster"
+	"unink/internal/restore/restoretest"
 )
 
 // turned is a [nn.Runner] that takes every page for turned clockwise by so many quarters.
@@ -24,10 +25,12 @@ func (q *turned) Run(_ context.Context, _ nn.Shape, _, out []float32) error {
 // What was corrected is told in the pixels of the picture that came, however it lay.
 func TestCornersAreThoseOfThePictureThatCame(t *testing.T) {
 	const degrees = 4
-	upright := seen(printedPage(pageWidth, pageHeight), pageWidth, pageHeight, turnedBy(degrees, pageWidth, pageHeight))
+	upright := restoretest.Seen(restoretest.Page(),
+		restoretest.TurnedBy(degrees, restoretest.PageWidth, restoretest.PageHeight))
 	var first *Page
 	for quarters := range 4 {
-		e := Engine{Segmenter: nn.Fake{}, Orienter: &turned{quarters: quarters}, Flattener: nn.Flat{}, Em: 24, Threads: 2}
+		e := Engine{Segmenter: nn.Fake{}, Overview: nn.Blind{}, Judge: nn.Trusting{}, Orienter: &turned{quarters: quarters},
+			Flattener: nn.Flat{}, Em: 24, Threads: 2}
 		p, err := e.Clean(context.Background(), raster.Turn(upright, quarters), Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -35,24 +38,31 @@ func TestCornersAreThoseOfThePictureThatCame(t *testing.T) {
 		if quarters == 0 {
 			first = p
 			x, y := p.Corners[1][0]-p.Corners[0][0], p.Corners[1][1]-p.Corners[0][1]
-			if slope := math.Atan2(y, x) * 180 / math.Pi; math.Abs(slope-p.Skew) > 0.2 || math.Abs(math.Abs(p.Skew)-degrees) > 0.3 {
-				t.Errorf("the skew is %.2f°, the upper edge of the result slopes by %.2f°, want ±%d°", p.Skew, slope, degrees)
+			if slope := math.Atan2(y, x) * 180 / math.Pi; math.Abs(slope-p.Skew) > 0.2 ||
+				math.Abs(math.Abs(p.Skew)-degrees) > 0.3 {
+				t.Errorf("the skew is %.2f°, the upper edge slopes by %.2f°, want ±%d°",
+					p.Skew, slope, degrees)
 			}
 		}
 		if !p.Flattened || p.Turned != (360-90*quarters)%360 || math.Abs(p.Skew-first.Skew) > 0.1 {
-			t.Errorf("turned by %d°: turned back by %d°, flattened %v, skew %.2f°", 90*quarters, p.Turned, p.Flattened, p.Skew)
+			t.Errorf("turned by %d°: turned back by %d°, flattened %v, skew %.2f°", 90*quarters,
+				p.Turned, p.Flattened, p.Skew)
 		}
 		for i, c := range first.Corners {
 			for range quarters { // clockwise; only the height before each turn is needed
 				c = [2]float64{-c[1], c[0]}
 			}
-			shift := [4][2]float64{{0, 0}, {pageHeight, 0}, {pageWidth, pageHeight}, {0, pageWidth}}[quarters]
+			shift := [4][2]float64{{0, 0}, {restoretest.PageHeight, 0},
+				{restoretest.PageWidth, restoretest.PageHeight},
+				{0, restoretest.PageWidth}}[quarters]
 			c[0], c[1] = c[0]+shift[0], c[1]+shift[1]
 			if d := math.Hypot(p.Corners[i][0]-c[0], p.Corners[i][1]-c[1]); d > 1.5 {
-				t.Errorf("turned by %d°: corner %d is at %.1f, want %.1f", 90*quarters, i, p.Corners[i], c)
+				t.Errorf("turned by %d°: corner %d is at %.1f, want %.1f", 90*quarters, i,
+					p.Corners[i], c)
 			}
 		}
-		for name, v := range map[string]float64{"orient": p.Confidence.Orient, "flatten": p.Confidence.Flatten, "segment": p.Confidence.Segment} {
+		for name, v := range map[string]float64{"orient": p.Confidence.Orient,
+			"flatten": p.Confidence.Flatten, "segment": p.Confidence.Segment} {
 			if v < 0.5 || v > 1 {
 				t.Errorf("the confidence of %s is %.3f", name, v)
 			}
@@ -61,17 +71,19 @@ func TestCornersAreThoseOfThePictureThatCame(t *testing.T) {
 }
 
 func TestAPageLeftAloneReportsNothing(t *testing.T) {
-	p := clean(t, printedPage(pageWidth, pageHeight), Options{Finish: Colour})
-	if p.Turned != 0 || p.Flattened || p.Skew != 0 || p.Corners != [4][2]float64{} || p.Confidence.Orient != 0 || p.Confidence.Flatten != 0 {
+	p := clean(t, restoretest.Page(),
+		Options{Finish: Colour})
+	if p.Turned != 0 || p.Flattened || p.Skew != 0 || p.Corners != [4][2]float64{} ||
+		p.Confidence.Orient != 0 || p.Confidence.Flatten != 0 {
 		t.Errorf("reported %+v", p.Confidence)
 	}
 }
 
 func TestStagesAreShownInTheirOrder(t *testing.T) {
-	m, _ := written(300, 200, 24, blue)
+	m, _ := restoretest.Written(300, 200, 24, restoretest.Blue)
 	var names []string
 	var last []uint8
-	e := Engine{Segmenter: nn.Fake{}, Orienter: nn.Upright{}, Flattener: nn.Flat{}, Em: 24, Threads: 2}
+	e := engine(2)
 	e.Show = func(_ context.Context, stage string, page *image.RGBA) {
 		names, last = append(names, stage), page.Pix
 		if stage == "segment" {
@@ -90,7 +102,8 @@ func TestStagesAreShownInTheirOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"input", "orient", "flatten", "demoire", "segment", "erase", "finish"}; !slices.Equal(names, want) {
+	if want := []string{"input", "orient", "flatten", "demoire", "segment", "erase",
+		"finish"}; !slices.Equal(names, want) {
 		t.Errorf("shown %v, want %v", names, want)
 	}
 	if !slices.Equal(last, p.Image.Pix) {

@@ -1,7 +1,8 @@
 // Package restore takes the handwriting off a page.
 //
-// A page goes one way through the stages: orient, flatten, segment, erase, finish. Each is a
-// function of the page and its options.
+// A page goes one way through the stages, each a package of its own: orient, flatten, demoire,
+// segment (with highlight, ink and strokes), erase, finish. Each is a function of the page and its
+// options.
 package restore
 
 import (
@@ -12,10 +13,22 @@ import (
 
 	"unink/internal/nn"
 	"unink/internal/raster"
+	"unink/internal/restore/canvas"
+	"unink/internal/restore/demoire"
+	"unink/internal/restore/erase"
+	"unink/internal/restore/finish"
+	"unink/internal/restore/flatten"
+	"unink/internal/restore/highlight"
+	"unink/internal/restore/ink"
+	"unink/internal/restore/measure"
+	"unink/internal/restore/orient"
+	"unink/internal/restore/segment"
+	"unink/internal/restore/strokes"
 )
 
-// ErrNoContent says that the page is blank.
-var ErrNoContent = errors.New("nothing recognised: the picture is blank")
+// ErrNoContent says that there is nothing on the page.
+var ErrNoContent = errors.New(
+	"nothing recognised: the picture is blank, or has nothing on it but noise or a gradient")
 
 // Finish is how the cleaned page looks.
 type Finish uint8
@@ -27,15 +40,15 @@ const (
 )
 
 // Ink is a set of ink colours; zero is all.
-type Ink uint8
+type Ink = ink.Set
 
 // The inks.
 const (
-	Black Ink = 1 << iota
-	Blue
-	Red
-	Green
-	Pencil
+	Black  = ink.Black
+	Blue   = ink.Blue
+	Red    = ink.Red
+	Green  = ink.Green
+	Pencil = ink.Pencil
 )
 
 // Options say what is done to a page.
@@ -49,7 +62,9 @@ type Options struct {
 
 // Engine is what the stages work with.
 type Engine struct {
-	Segmenter nn.Runner
+	Segmenter nn.Runner // tells the classes of a tile's pixels
+	Overview  nn.Runner // looks at the whole page for it
+	Judge     nn.Runner // tells which regions of ink were written
 	Orienter  nn.Runner
 	Flattener nn.Runner
 	Em        float64 // of body text, in pixels, that the segmenter wants
@@ -57,12 +72,6 @@ type Engine struct {
 	// Show, if any, is given the page as it comes ("input") and as each stage leaves it. It must
 	// not change the picture, nor keep it.
 	Show func(ctx context.Context, stage string, page *image.RGBA)
-}
-
-func (e *Engine) show(ctx context.Context, stage string, page *image.RGBA) {
-	if e.Show != nil {
-		e.Show(ctx, stage, page)
-	}
 }
 
 // Page is a cleaned page.
@@ -74,78 +83,77 @@ type Page struct {
 	Turned      int           // degrees clockwise that the page was turned to stand upright
 	Flattened   bool          // skew, perspective or curl was undone
 	Skew        float64       // degrees clockwise that was undone, at the page's middle
-	Curl        float64       // how far lines of print bowed, which was undone, as a share of the page's longer side
-	Corners     [4][2]float64 // with Flattened: where the corners were in the picture that came, in pixels
+	Curl        float64       // how far lines of print bowed, as a share of the page's longer side
+	Corners     [4][2]float64 // with Flattened: where the corners were in the input, in pixels
 	Confidence  Confidence
-	Waves       int // of moire that were taken away
-	Orient      time.Duration
-	Flatten     time.Duration
-	Demoire     time.Duration
-	Segment     time.Duration
-	Erase       time.Duration
-	Finish      time.Duration
+	Waves       int                      // of moire that were taken away
+	Timings     map[string]time.Duration // of the stages, by their names
 }
 
 // Clean takes the handwriting off an opaque picture with its origin at 0,0, which it leaves as
 // it is. It stops between tiles and stages when the context ends.
 func (e *Engine) Clean(ctx context.Context, src *image.RGBA, o Options) (*Page, error) {
-	p := &Page{}
-	e.show(ctx, "input", src)
-	v, err := e.straighten(ctx, src, o, p)
-	if err != nil {
-		return nil, err
+	w := &work{Engine: e, options: o, input: src.Rect.Size(), view: view{src: src}}
+	w.result.Timings = map[string]time.Duration{}
+	if e.Show != nil {
+		e.Show(ctx, "input", src)
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
+	if contentless(src) {
+		return nil, ErrNoContent
 	}
-
-	start := time.Now()
-	s, paper, err := e.segment(ctx, v)
-	if err != nil {
-		return nil, err
-	}
-	page := v.src
-	if h := findHighlighters(v.m, s, e.Threads).of(o.Remove); h != nil {
-		v = e.view(h.lift(page), v.em)
-		if s, paper, err = e.segment(ctx, v); err != nil { // what lies under them was not to be seen well
+	for _, s := range []step{
+		{"orient", "orient", w.orient},
+		{"flatten", "flatten", w.flatten},
+		{"demoire", "demoire", w.demoire},
+		{"segment", "", w.classify},
+		{"erase", "segment", w.decide},
+		{"erase", "erase", w.erase},
+		{"finish", "finish", w.finish},
+	} {
+		if err := w.run(ctx, s); err != nil {
 			return nil, err
 		}
 	}
-	p.Confidence.Segment = s.confidence()
-	p.Segment = time.Since(start)
+	return &w.result, nil
+}
 
-	start = time.Now()
-	ink := measureInk(s, v.m, paper, e.Threads)
-	if ink.blank() {
-		return nil, ErrNoContent
-	}
-	rules, marks := s.vote(ink, e.Threads)
-	if o.Remove != 0 {
-		s.keepOthers(o.Remove, ink)
-	}
-	s.settle(rules)
-	c := project(page, v.src, s, paper, e.Threads)
-	if e.Show != nil {
-		e.show(ctx, "segment", c.segmented())
-	}
-	p.Image = c.erase(rules, marks)
-	p.Removed = c.removed()
-	if o.Layers {
-		p.Handwriting, p.Mask = c.layers(p.Image)
-	}
-	p.Erase = time.Since(start)
-	e.show(ctx, "erase", p.Image)
+// step is a part of the way of a page. It returns the picture that it leaves, if one is shown.
+type step struct {
+	stage string // that its time counts for
+	shown string // name of the picture that it leaves; empty if none is shown
+	do    func(ctx context.Context) (*image.RGBA, error)
+}
+
+// run takes a step: it stops where the context has ended, adds up the time and shows the picture.
+func (w *work) run(ctx context.Context, s step) error {
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return err
 	}
+	start := time.Now()
+	picture, err := s.do(ctx)
+	if err != nil {
+		return err
+	}
+	w.result.Timings[s.stage] += time.Since(start)
+	if w.Show != nil && s.shown != "" {
+		w.Show(ctx, s.shown, picture)
+	}
+	return nil
+}
 
-	start = time.Now()
-	if o.Finish == Scan {
-		c.scan(p.Image)
-	}
-	p.Finish = time.Since(start)
-	e.show(ctx, "finish", p.Image)
-	return p, nil
+// work is a page on its way, and what is known of it so far.
+type work struct {
+	*Engine
+	options Options
+	input   image.Point // size of the page as it came
+	view
+	flat   *image.RGBA // the page before highlighter was lifted
+	scores *segment.Scores
+	paper  [3]*raster.Grid
+	canvas *canvas.Canvas
+	rules  []strokes.Rule
+	marks  []strokes.Mark
+	result Page
 }
 
 // view is a page and the picture of it that the networks see.
@@ -155,64 +163,137 @@ type view struct {
 	em  float64 // the print's size in src
 }
 
-func (e *Engine) view(src *image.RGBA, em float64) view {
-	return view{src, working(src, em, e.Em, e.Threads), em}
+// viewOf brings a page to the size that the network wants, given the size of its print.
+func (e *Engine) viewOf(src *image.RGBA, em float64) view {
+	return view{src, segment.WorkingPicture(src, em, e.Em, e.Threads), em}
 }
 
 // scale is that of the picture that the networks see.
-func (v view) scale() float64 { return float64(v.m.W) / float64(v.src.Rect.Dx()) }
+func (v *view) scale() float64 { return float64(v.m.W) / float64(v.src.Rect.Dx()) }
 
-// seen is the print's size in it.
-func (v view) seen() float64 { return v.em * v.scale() }
-
-// straighten turns the page upright and flattens it, as far as that is wanted.
-func (e *Engine) straighten(ctx context.Context, src *image.RGBA, o Options, p *Page) (view, error) {
-	start := time.Now()
-	size := measurePrint(src, e.Threads)
-	v := e.view(src, size.likely())
-	if o.Finish == Scan && !o.KeepOrientation && size.legible() {
-		quarters, sure, err := quartersToUpright(ctx, e.Orienter, v.m, size.times(v.scale()), e.Threads)
-		if err != nil {
-			return v, err
-		}
-		if quarters != 0 {
-			v = e.view(raster.Turn(src, quarters), size.turned(quarters).likely())
-		}
-		p.Turned, p.Confidence.Orient = 90*quarters, sure
+// orient turns the page upright, where that is wanted and the print can be read.
+func (w *work) orient(ctx context.Context) (*image.RGBA, error) {
+	size := measure.Print(w.src, w.Threads)
+	w.view = w.viewOf(w.src, size.Likely())
+	if w.options.Finish != Scan || w.options.KeepOrientation || !size.Legible() {
+		return w.src, nil
 	}
-	p.Orient = time.Since(start)
-	e.show(ctx, "orient", v.src)
-
-	start = time.Now()
-	if o.Finish == Scan && !o.KeepDistortion {
-		f, err := flatten(ctx, e.Flattener, v.m, v.seen(), e.Threads)
-		if err != nil {
-			return v, err
-		}
-		p.Confidence.Flatten = f.Confidence
-		if f.Warp != nil {
-			p.Curl = f.Curl
-			p.flattened(f.Warp, v.src.Rect.Size(), src.Rect.Size())
-			v = e.view(f.Warp.Apply(v.src, e.Threads), v.em)
-		}
+	seen := size.Times(w.scale())
+	quarters, probability, err := orient.Quarters(ctx, w.Orienter, w.m, seen, w.Threads)
+	if err != nil {
+		return nil, err
 	}
-	p.Flatten = time.Since(start)
-	e.show(ctx, "flatten", v.src)
-
-	start = time.Now()
-	if o.Finish == Scan {
-		if src, waves := demoire(v.src, e.Threads); waves > 0 {
-			v, p.Waves = e.view(src, v.em), waves
-		}
+	if quarters != 0 {
+		w.view = w.viewOf(raster.Turn(w.src, quarters), size.Turned(quarters).Likely())
 	}
-	p.Demoire = time.Since(start)
-	e.show(ctx, "demoire", v.src)
-	return v, nil
+	w.result.Turned, w.result.Confidence.Orient = 90*quarters, probability
+	return w.src, nil
 }
 
-// segment classifies the pixels of a view, and finds its paper.
-func (e *Engine) segment(ctx context.Context, v view) (*scores, [3]*raster.Grid, error) {
-	paper := paperGrids(v.m, e.Threads)
-	s, err := segment(ctx, e.Segmenter, v.m, exposure(paper), e.Threads)
-	return s, paper, err
+// flatten undoes skew, perspective and bend, where that is wanted.
+func (w *work) flatten(ctx context.Context) (*image.RGBA, error) {
+	if w.options.Finish != Scan || w.options.KeepDistortion {
+		return w.src, nil
+	}
+	f, err := flatten.Find(ctx, w.Flattener, w.m, w.em*w.scale(), w.Threads)
+	if err != nil {
+		return nil, err
+	}
+	w.result.Confidence.Flatten = f.Confidence
+	if f.Warp != nil {
+		w.result.Curl = f.Curl
+		w.result.reportWarp(f.Warp, w.src.Rect.Size(), w.input)
+		w.view = w.viewOf(f.Warp.Apply(w.src, w.Threads), w.em)
+	}
+	return w.src, nil
+}
+
+// demoire takes the pattern of a photographed screen away, in the scan finish.
+func (w *work) demoire(context.Context) (*image.RGBA, error) {
+	if w.options.Finish != Scan {
+		return w.src, nil
+	}
+	if even, waves := demoire.Remove(w.src, w.Threads); waves > 0 {
+		w.view, w.result.Waves = w.viewOf(even, w.em), waves
+	}
+	return w.src, nil
+}
+
+// classify has the network look at the page, and once more where highlighter had to be lifted: what
+// lies under it was not to be seen well.
+func (w *work) classify(ctx context.Context) (*image.RGBA, error) {
+	w.flat = w.src
+	if err := w.segment(ctx); err != nil {
+		return nil, err
+	}
+	if h := highlight.Find(w.m, w.scores, w.Threads).Of(w.options.Remove); h != nil {
+		w.view = w.viewOf(h.Lift(w.src), w.em)
+		if err := w.segment(ctx); err != nil {
+			return nil, err
+		}
+	}
+	w.result.Confidence.Segment = w.scores.Confidence()
+	return nil, nil
+}
+
+func (e *Engine) networks() segment.Networks {
+	return segment.Networks{Overview: e.Overview, Tiles: e.Segmenter}
+}
+
+// Probe runs one tile through the network: nil says that pages can be cleaned.
+func (e *Engine) Probe(ctx context.Context) error { return e.networks().Probe(ctx) }
+
+// segment classifies the pixels of the page, and finds its paper.
+func (w *work) segment(ctx context.Context) (err error) {
+	w.paper = segment.Paper(w.m, w.Threads)
+	p := segment.Picture{Page: w.src, RGB: w.m, Gain: segment.Exposure(w.paper)}
+	w.scores, err = w.networks().Classify(ctx, p, w.Threads)
+	return err
+}
+
+// decide makes strokes of the scores, and brings them to the page's full resolution.
+func (w *work) decide(ctx context.Context) (picture *image.RGBA, err error) {
+	plane := ink.Measure(w.scores, w.m, w.paper, w.Threads)
+	if plane.Blank() {
+		return nil, ErrNoContent
+	}
+	w.rules, w.marks, err = strokes.Decide(ctx, w.Judge, w.scores, plane, w.options.Remove, w.Threads)
+	if err != nil {
+		return nil, err
+	}
+	w.canvas = canvas.Project(w.flat, w.src, w.scores, w.paper, w.Threads)
+	w.view, w.scores = view{}, nil // nothing later needs this much memory
+	if w.Show != nil {
+		picture = w.canvas.Segmented()
+	}
+	return picture, nil
+}
+
+// Survey is what the judge of regions is told of a page as it lies, for its training, and the size
+// of the picture that its labels are of.
+func (e *Engine) Survey(ctx context.Context, src *image.RGBA) (*strokes.Survey, image.Point, error) {
+	w := &work{Engine: e, options: Options{Finish: Colour}, view: view{src: src}}
+	for _, do := range []func(context.Context) (*image.RGBA, error){w.orient, w.classify} {
+		if _, err := do(ctx); err != nil {
+			return nil, image.Point{}, err
+		}
+	}
+	plane := ink.Measure(w.scores, w.m, w.paper, w.Threads)
+	return strokes.Look(w.scores, plane, w.Threads), image.Pt(w.m.W, w.m.H), nil
+}
+
+func (w *work) erase(context.Context) (*image.RGBA, error) {
+	w.result.Image = erase.Erase(w.canvas, w.rules, w.marks)
+	w.result.Removed = erase.Removed(w.canvas)
+	if w.options.Layers {
+		w.result.Handwriting, w.result.Mask = erase.Layers(w.canvas, w.result.Image)
+	}
+	return w.result.Image, nil
+}
+
+func (w *work) finish(context.Context) (*image.RGBA, error) {
+	if w.options.Finish == Scan {
+		finish.Scan(w.canvas, w.result.Image)
+	}
+	return w.result.Image, nil
 }

@@ -11,7 +11,6 @@ import (
 	"errors"
 	"runtime"
 	"slices"
-	"syscall"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -177,10 +176,11 @@ type boundedMemory struct {
 	refused bool
 }
 
+// Reallocate gives the module size bytes, unless that is more than it may have.
 func (m *boundedMemory) Reallocate(size uint64) []byte {
 	if m.bytes == nil {
 		var err error
-		if m.bytes, err = syscall.Mmap(-1, 0, int(m.limit), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE); err != nil {
+		if m.bytes, err = reserve(int(m.limit)); err != nil {
 			return nil
 		}
 	}
@@ -191,7 +191,8 @@ func (m *boundedMemory) Reallocate(size uint64) []byte {
 	return m.bytes[:size]
 }
 
+// Free gives all of it back.
 func (m *boundedMemory) Free() {
-	_ = syscall.Munmap(m.bytes)
+	release(m.bytes)
 	m.bytes = nil
 }

@@ -321,13 +321,16 @@ func (a *Accounts) Verify(ctx context.Context, hash string, now time.Time) (u ac
 var endAll = []string{`DELETE FROM one_time_tokens WHERE user_id = $1`, `DELETE FROM sessions WHERE user_id = $1`}
 
 // Reset implements [account.UserStore].
-func (a *Accounts) Reset(ctx context.Context, hash, password string, now time.Time) error {
+func (a *Accounts) Reset(ctx context.Context, hash, password, place string, now time.Time) error {
 	return a.db.tx(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		id, _, err := use(ctx, tx, hash, account.NoticeReset, now)
 		if err != nil {
 			return err
 		}
 		if err := changed(tx.ExecContext(ctx, `UPDATE users SET verified = 1, password = $2 WHERE id = $1`, id, password)); err != nil {
+			return err
+		}
+		if err := remember(ctx, tx, id, place, now); err != nil {
 			return err
 		}
 		return execute(ctx, tx, endAll, id)
@@ -345,15 +348,32 @@ func (a *Accounts) ChangePassword(ctx context.Context, userID, old, password str
 }
 
 // OpenSession implements [account.SessionStore].
-func (a *Accounts) OpenSession(ctx context.Context, hash, userID, password, agent string, now time.Time) error {
+func (a *Accounts) OpenSession(ctx context.Context, hash, userID, password, place, agent string, now time.Time) error {
 	return a.db.tx(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		// The lock makes this wait for a change of the password, and that end this session.
 		if err := changed(tx.ExecContext(ctx, `UPDATE users SET password = password WHERE id = $1 AND password = $2`, userID, password)); err != nil {
 			return err
 		}
+		if err := remember(ctx, tx, userID, place, now); err != nil {
+			return err
+		}
 		_, err := tx.ExecContext(ctx, `INSERT INTO sessions (hash, user_id, created, seen, agent) VALUES ($1, $2, $3, $3, $4)`, hash, userID, micros(now), agent)
 		return err
 	})
+}
+
+// remember writes that a user was at a place.
+func remember(ctx context.Context, tx *sql.Tx, userID, place string, now time.Time) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO places (user_id, place, seen) VALUES ($1, $2, $3)
+		ON CONFLICT (user_id, place) DO UPDATE SET seen = excluded.seen`, userID, place, micros(now))
+	return err
+}
+
+// Familiar implements [account.SessionStore].
+func (a *Accounts) Familiar(ctx context.Context, email, place string) (bool, error) {
+	var n int
+	err := a.db.read.QueryRowContext(ctx, `SELECT COUNT(*) FROM places JOIN users ON users.id = user_id WHERE email = $1 AND place = $2`, email, place).Scan(&n)
+	return n > 0, err
 }
 
 // sessionID is [account.SessionID] of a session's token.
@@ -410,6 +430,9 @@ func (a *Accounts) Prune(ctx context.Context, created, seen, now time.Time) erro
 	ctx, cancel := atLength(ctx)
 	defer cancel()
 	if _, err := a.exec(ctx, `DELETE FROM sessions WHERE created <= $1 OR seen <= $2`, micros(created), micros(seen)); err != nil {
+		return err
+	}
+	if _, err := a.exec(ctx, `DELETE FROM places WHERE seen <= $1`, micros(created)); err != nil {
 		return err
 	}
 	_, err := a.exec(ctx, `DELETE FROM one_time_tokens WHERE expires <= $1`, micros(now))

@@ -40,9 +40,9 @@ func TestAccounts(t *testing.T) {
 			t.Errorf("a verified user got a token: %v, %v", verified, err)
 		}
 
-		want("session of an old password", a.OpenSession(ctx, "s", ann.ID, "old", "curl", now), account.ErrNotFound)
-		want("session of nobody", a.OpenSession(ctx, "s", "usr_0", "", "curl", now), account.ErrNotFound)
-		want("session", a.OpenSession(ctx, "s", ann.ID, "hash", "curl", now), nil)
+		want("session of an old password", a.OpenSession(ctx, "s", ann.ID, "old", "here", "curl", now), account.ErrNotFound)
+		want("session of nobody", a.OpenSession(ctx, "s", "usr_0", "", "here", "curl", now), account.ErrNotFound)
+		want("session", a.OpenSession(ctx, "s", ann.ID, "hash", "here", "curl", now), nil)
 		want("touch too soon", a.Touch(ctx, "s", now.Add(time.Hour), now.Add(-1*time.Microsecond)), nil)
 		if _, s, err := a.Session(ctx, "s"); err != nil || s != (account.Session{ID: "s", Agent: "curl", Created: now, Seen: now}) {
 			t.Errorf("session is %+v, %v", s, err)
@@ -66,7 +66,7 @@ func TestAccounts(t *testing.T) {
 		for name, err := range map[string]error{
 			"bought": a.SetBought(ctx, "usr_0"), "role": a.SetRole(ctx, "usr_0", ""), "delete": a.DeleteUser(ctx, "usr_0"), "seen": a.SetSeen(ctx, "usr_0", now),
 			"customer": a.RevokeCustomer(ctx, "cus_0", now), "token": a.RevokeToken(ctx, "tok_0", now),
-			"add token": a.AddToken(ctx, account.Token{CustomerID: "cus_0"}, now), "reset": a.Reset(ctx, "0", "", now),
+			"add token": a.AddToken(ctx, account.Token{CustomerID: "cus_0"}, now), "reset": a.Reset(ctx, "0", "", "here", now),
 		} {
 			want(name, err, account.ErrNotFound)
 		}

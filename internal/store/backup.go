@@ -32,9 +32,17 @@ func Copy(ctx context.Context, from, to string) error {
 }
 
 func vacuumInto(ctx context.Context, db *sql.DB, to string) error {
-	if _, err := os.Lstat(to); err == nil {
+	// A copy has what only the database's owner may read; an empty file is what SQLite takes for none.
+	file, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, private)
+	if errors.Is(err, os.ErrExist) {
 		return fmt.Errorf("%s is there already", to)
 	}
-	_, err := db.ExecContext(ctx, "VACUUM INTO $1", to)
-	return err
+	if err != nil {
+		return err
+	}
+	_ = file.Close() // nothing was written
+	if _, err = db.ExecContext(ctx, "VACUUM INTO $1", to); err != nil {
+		return errors.Join(err, os.Remove(to))
+	}
+	return nil
 }

@@ -1,8 +1,10 @@
 package store_test
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -27,6 +29,9 @@ func TestBackup(t *testing.T) {
 	if err := db.Backup(ctx, first); err != nil {
 		t.Fatal(err)
 	}
+	if info, err := os.Stat(first); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("others may read the copy: %v %v", info.Mode(), err)
+	}
 	grant(db, "two") // after the copy
 	if err := db.Backup(ctx, first); err == nil || !strings.Contains(err.Error(), "is there already") {
 		t.Errorf("a second copy to the same file: %v", err)
@@ -43,5 +48,25 @@ func TestBackup(t *testing.T) {
 	}
 	if err := storetest.Open(t, storetest.Postgres(t)).Backup(ctx, second); err == nil || !strings.Contains(err.Error(), "pg_dump") {
 		t.Errorf("PostgreSQL: %v", err)
+	}
+}
+
+// The database, what SQLite keeps beside it, and copies of it are their owner's alone, whatever the umask.
+func TestFilesArePrivate(t *testing.T) {
+	defer syscall.Umask(syscall.Umask(0))
+	address := storetest.SQLite(t)
+	file := strings.TrimPrefix(address, "sqlite:")
+	db := storetest.Open(t, address)
+	first, second := file+".first", file+".second"
+	if err := db.Backup(t.Context(), first); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Copy(t.Context(), first, second); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{file, file + "-wal", file + "-shm", first, second} {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", filepath.Base(path), info.Mode(), err)
+		}
 	}
 }

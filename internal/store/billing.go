@@ -97,11 +97,30 @@ func (s Purchases) Revoke(ctx context.Context, reference, why string, now time.T
 	return err
 }
 
+// Park remembers a payment that cannot be delivered.
+func (s Purchases) Park(ctx context.Context, p billing.Parked) (bool, error) {
+	return affected(s.db.write.ExecContext(ctx, `
+		INSERT INTO parked (reference, plan, email, user_id, cents, currency, why, since) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+		ON CONFLICT (reference) DO NOTHING`, p.Reference, p.Plan, p.Email, p.UserID, p.Cents, p.Currency, p.Why, micros(p.Since)))
+}
+
+// Parked returns at most limit of the payments that could not be delivered, the newest first.
+func (s Purchases) Parked(ctx context.Context, limit int) ([]billing.Parked, error) {
+	rows, err := s.db.read.QueryContext(ctx, `
+		SELECT reference, plan, email, user_id, cents, currency, why, since FROM parked ORDER BY since DESC, reference LIMIT $1`, limit)
+	return collect(rows, err, func(p *billing.Parked) error {
+		var since int64
+		err := rows.Scan(&p.Reference, &p.Plan, &p.Email, &p.UserID, &p.Cents, &p.Currency, &p.Why, &since)
+		p.Since = instant(since)
+		return err
+	})
+}
+
 // Unfinished returns purchases that are to be delivered yet.
 func (s Purchases) Unfinished(ctx context.Context, now, since time.Time, limit int) ([]billing.Purchase, error) {
 	rows, err := s.db.read.QueryContext(ctx, `
 		SELECT reference, plan, email, name, slug, user_id, cents, currency FROM purchases
-		WHERE delivered = 0 AND revoked = 0 AND lease <= $1 AND created >= $2
+		WHERE delivered = 0 AND revoked = 0 AND lease <= $1 AND created >= $2 AND reference NOT IN (SELECT reference FROM parked)
 		ORDER BY created, reference LIMIT $3`, micros(now), micros(since), limit)
 	if err != nil {
 		return nil, err

@@ -96,6 +96,20 @@ func TestPurchases(t *testing.T) {
 		begin(third, 33, 40, billing.Record{Purchase: third, Revoked: true})
 		unfinished(50, 0, 10)
 
+		fourth := billing.Purchase{Reference: "pi_4", Plan: "plan", UserID: "gone", Cents: 490, Currency: "usd"}
+		begin(fourth, 34, 40, billing.Record{Purchase: fourth, Attempt: 1})
+		unfinished(50, 0, 10, fourth)
+		parked := billing.Parked{Reference: "pi_4", Plan: "plan", UserID: "gone", Cents: 490, Currency: "usd", Why: "nobody", Since: at(35)}
+		for _, want := range []bool{true, false} {
+			if fresh, err := purchases.Park(ctx, parked); fresh != want || err != nil {
+				t.Fatal(fresh, err)
+			}
+		}
+		unfinished(50, 0, 10)
+		if got, err := purchases.Parked(ctx, 2); err != nil || !reflect.DeepEqual(got, []billing.Parked{parked}) {
+			t.Fatalf("parked are %+v, %v", got, err)
+		}
+
 		heard := func(event string, want bool) {
 			t.Helper()
 			if got, err := purchases.Heard(ctx, event); got != want || err != nil {

@@ -24,6 +24,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
@@ -74,12 +75,20 @@ func redact(address string) string {
 	return "(unreadable URL)"
 }
 
+// private are the permissions of files with data: their owner's alone.
+const private = 0o600
+
 // SQLite lets one connection write at a time; more would only wait for it in a less orderly way.
 func openSQLite(path string) (*DB, error) {
 	if path == "" {
 		return nil, errors.New("the path of the file is missing")
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	// What SQLite puts beside it has the same permissions.
+	made, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, private)
+	if err := errors.Join(err, made.Close()); err != nil {
 		return nil, err
 	}
 	options := "_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_pragma=foreign_keys(1)&_pragma=secure_delete(1)"
@@ -118,12 +127,31 @@ func (db *DB) migrate(ctx context.Context, dialect goose.Dialect) error {
 	if err != nil {
 		return err
 	}
-	provider, err := goose.NewProvider(dialect, db.write.DB, files)
+	var options []goose.ProviderOption
+	if !db.lite {
+		turns, err := db.turns(ctx)
+		if err != nil {
+			return err
+		}
+		options = append(options, goose.WithSessionLocker(turns))
+	}
+	provider, err := goose.NewProvider(dialect, db.write.DB, files, options...)
 	if err != nil {
 		return err
 	}
 	_, err = provider.Up(ctx)
 	return err
+}
+
+// turns are those of services that start together on one PostgreSQL: of one schema, others are no
+// concern.
+func (db *DB) turns(ctx context.Context) (lock.SessionLocker, error) {
+	var schema int64
+	if err := db.read.QueryRowContext(ctx, "SELECT hashtext(current_schema())").Scan(&schema); err != nil {
+		return nil, err
+	}
+	const every, times = 1, 60 // seconds, attempts
+	return lock.NewPostgresSessionLocker(lock.WithLockID(lock.DefaultLockID+schema), lock.WithLockTimeout(every, times))
 }
 
 // Ping asks whether the database answers.

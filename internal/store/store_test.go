@@ -3,11 +3,31 @@ package store_test
 import (
 	"context"
 	"strings"
+	"sync"
 	"testing"
 
 	"unink/internal/store"
 	"unink/internal/store/storetest"
 )
+
+// Services that start together find one that makes the tables. On SQLite there is one service.
+func TestOpenTogether(t *testing.T) {
+	address := storetest.Postgres(t)
+	var opening sync.WaitGroup
+	for range 4 {
+		opening.Go(func() {
+			db, err := store.Open(t.Context(), address)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if err := db.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	opening.Wait()
+}
 
 func TestOpenTwice(t *testing.T) {
 	storetest.EachURL(t, func(t *testing.T, address string) {

@@ -42,15 +42,26 @@ const turnstile = "https://challenges.cloudflare.com"
 // botChecked are the pages that need a bot-check token of those who are not logged in.
 var botChecked = map[string]bool{"front": true, "sign-up": true}
 
-// workerPolicy is the policy of a script that runs as a worker. It may compile WebAssembly, which is how
-// pdf.js decodes some pictures.
+// workerPolicy is the policy of a script that runs as a worker. It may compile WebAssembly: pdf.js decodes some
+// pictures so, and the engine is nothing else.
 const workerPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'"
 
 // Config says what the service has, which the pages show or leave out.
 type Config struct {
 	Accounts  bool // people log in and have credits
 	Turnstile bool // Cloudflare's widget makes bot-check tokens; it is the only thing that pages load from elsewhere
+	Browser   Browser
 }
+
+// Browser says whether the front page cleans pages in the browser itself.
+type Browser string
+
+// What the front page offers.
+const (
+	BrowserOn   Browser = "on"   // the browser or the service, as people choose
+	BrowserOff  Browser = "off"  // the service
+	BrowserOnly Browser = "only" // the browser
+)
 
 // UI serves the pages.
 type UI struct {
@@ -64,6 +75,14 @@ type UI struct {
 type manifest struct {
 	Files map[string]string   // by source name, such as "front.ts": the name in dist/
 	Loads map[string][]string // by page: the scripts that its own imports at once
+
+	Engine engine
+}
+
+// engine is how many bytes of WebAssembly cleaning in the browser needs.
+type engine struct {
+	Bytes  int `json:"bytes"`
+	Packed int `json:"packed"` // as they are sent
 }
 
 // New reads the embedded pages. An error is a mistake in them.
@@ -114,6 +133,7 @@ type view struct {
 	Path      string
 	Accounts  bool
 	Turnstile bool
+	Browser   Browser  // empty where the page does not clean
 	Script    string   // its address
 	Preload   []string // addresses of what the script imports
 	Client    client
@@ -125,6 +145,7 @@ type client struct {
 	Language string            `json:"language"`
 	Accounts bool              `json:"accounts"`
 	Assets   map[string]string `json:"assets"`
+	Engine   *engine           `json:"engine,omitempty"` // where the page cleans
 	Text     map[string]string `json:"text"`
 	Data     any               `json:"data,omitempty"`
 }
@@ -157,6 +178,7 @@ func (u *UI) PageWithStatus(name string, status int, data func(*http.Request) an
 		h.Set("Content-Security-Policy", u.policyOf(name))
 		h.Set("Referrer-Policy", "same-origin")
 		h.Set("Cache-Control", "no-cache")
+		u.isolate(h, name)
 		h.Add("Vary", "Accept-Language, Cookie, Accept-Encoding")
 		h.Set("Etag", tag(page))
 		if status != http.StatusOK {
@@ -170,6 +192,20 @@ func (u *UI) PageWithStatus(name string, status int, data func(*http.Request) an
 		}
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(page))
 	})
+}
+
+// cleans reports whether a page cleans pages in the browser.
+func (u *UI) cleans(page string) bool {
+	return page == "front" && (u.cfg.Browser == BrowserOn || u.cfg.Browser == BrowserOnly)
+}
+
+// isolate keeps a page that cleans apart from other sites, for which browsers let it use threads. Nothing of
+// another site can then be in it, as Cloudflare's widget is.
+func (u *UI) isolate(h http.Header, page string) {
+	if u.cleans(page) && !u.cfg.Turnstile {
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Embedder-Policy", "require-corp")
+	}
 }
 
 func (u *UI) policyOf(page string) string {
@@ -186,6 +222,12 @@ func (u *UI) render(name string, l *language, at string, data any) ([]byte, erro
 	}
 	for _, asset := range []string{"pdfjs", "icon.svg", "before.webp", "after.webp"} {
 		v.Client.Assets[asset] = "/assets/" + u.manifest.Files[asset]
+	}
+	if u.cleans(name) {
+		v.Browser, v.Client.Engine = u.cfg.Browser, &u.manifest.Engine
+		for _, asset := range []string{"engine.mjs", "engine.wasm", "runtime.mjs", "runtime.wasm"} {
+			v.Client.Assets[asset] = "/assets/" + u.manifest.Files[asset]
+		}
 	}
 	script := name
 	if u.manifest.Files[script+".ts"] == "" {
@@ -218,6 +260,7 @@ func (u *UI) Mount(mux *http.ServeMux) {
 func (u *UI) serveAsset(w http.ResponseWriter, r *http.Request) {
 	if path.Ext(r.URL.Path) == ".mjs" {
 		w.Header().Set("Content-Security-Policy", workerPolicy)
+		w.Header().Set("Cross-Origin-Embedder-Policy", "require-corp") // as of the page whose worker it is
 	}
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	serveBuilt(w, r, r.URL.Path)

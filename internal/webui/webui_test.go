@@ -159,7 +159,7 @@ func TestAssets(t *testing.T) {
 	u := newUI(t)
 	mux := http.NewServeMux()
 	u.Mount(mux)
-	types := map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml", ".webp": "image/webp", ".png": "image/png", "": ""}
+	types := map[string]string{".js": "text/javascript; charset=utf-8", ".mjs": "text/javascript; charset=utf-8", ".wasm": "application/wasm", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml", ".webp": "image/webp", ".png": "image/png", "": ""}
 	for _, source := range slices.Sorted(maps.Keys(u.manifest.Files)) {
 		file := u.manifest.Files[source]
 		if source == "pdfjs" {
@@ -228,4 +228,27 @@ func scriptTexts(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return all.String()
+}
+
+// A page that cleans is kept apart from other sites, so that it may use threads, where nothing of them is in it; its policy
+// stays as it is.
+func TestCleaningPageIsIsolated(t *testing.T) {
+	for _, c := range []struct {
+		config   Config
+		isolated bool
+	}{{Config{Browser: BrowserOn}, true}, {Config{Browser: BrowserOnly}, true}, {Config{Browser: BrowserOff}, false}, {Config{Browser: BrowserOn, Turnstile: true}, false}} {
+		u, err := New(c.config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		front, other := get(u.Page("front", nil), "/").Header(), get(u.Page("lost", nil), "/").Header()
+		const opener, embedder = "Cross-Origin-Opener-Policy", "Cross-Origin-Embedder-Policy"
+		isolated := front.Get(opener) == "same-origin" && front.Get(embedder) == "require-corp"
+		if isolated != c.isolated || other.Get(opener)+other.Get(embedder) != "" {
+			t.Errorf("%+v: %v, another page %v", c.config, front, other)
+		}
+		if strings.Contains(front.Get("Content-Security-Policy"), "wasm") {
+			t.Errorf("%+v: the page itself may compile WebAssembly", c.config)
+		}
+	}
 }

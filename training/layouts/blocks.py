@@ -10,7 +10,7 @@ import random
 import tempfile
 
 import cv2
-import fitz
+import pymupdf
 
 from training import pages
 from training.layouts import fonts, text
@@ -133,7 +133,7 @@ def sheets(split, count, seed, em):
                    + "".join(markup for _, markup in blocks[i * per:][:per]) + "</section>" for i in range(count))
     head = f"<!doctype html><meta charset=utf-8><style>@page{{size:{side}pt {side}pt;margin:0}}{face_rules(faces)}{STYLE}</style>"
     with tempfile.TemporaryDirectory() as folder:
-        with fitz.open(print_pdf(f"{head}<body>{body}", pathlib.Path(folder))) as document:
+        with pymupdf.open(print_pdf(f"{head}<body>{body}", pathlib.Path(folder))) as document:
             for sheet in list(document)[:count]:
                 grey = cv2.cvtColor(pages.pixels(sheet, em / POINT), cv2.COLOR_RGB2GRAY)
                 cell = EMS * em

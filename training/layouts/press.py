@@ -6,7 +6,7 @@ import re
 import subprocess
 import tempfile
 
-import fitz
+import pymupdf
 
 from training import layouts, pages
 from training.layouts import (  # noqa: F401  (each module registers its families)
@@ -132,7 +132,7 @@ def print_batch(batch, seed):
     head = f"<!doctype html><meta charset=utf-8><style>{face_rules(faces)}{STYLE}</style>"
     with tempfile.TemporaryDirectory() as folder:
         path = print_pdf(f"{head}<body>{body}<script>{FIT}</script>", folder)
-        with fitz.open(path) as document:
+        with pymupdf.open(path) as document:
             if len(document) != len(batch):
                 raise RuntimeError(f"{len(batch)} pages printed as {len(document)}: a layout overflows")
             return sum(

@@ -98,12 +98,12 @@ class Network(unittest.TestCase):
         samples = [torch.rand(2, 1, flatten.HEIGHT, flatten.WIDTH) for _ in range(2)]
         with torch.no_grad():
             before = model(samples[0])
-            rounded = quantise(model, samples)
+            rounded = quantise(model, [(s,) for s in samples])
             after = rounded(samples[0])
         self.assertLess((after - before).abs().max(), 0.05 * before.abs().max())
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "flatten.onnx"
-            to_onnx(rounded, path, samples[0][:1], ["page", "grid"])
+            to_onnx(rounded, path, (samples[0][:1],), ["page", "grid"])
             onnx.checker.check_model(onnx.load(str(path)))
 
 

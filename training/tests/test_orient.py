@@ -110,12 +110,12 @@ class Votes(unittest.TestCase):
         counted = orient.Counted(self.voter)
         with torch.no_grad():
             before = counted(samples[0])
-            counted.voter = quantise(counted.voter, samples)
+            counted.voter = quantise(counted.voter, [(s,) for s in samples])
             after = counted(samples[0])
         self.assertLess((after - before).abs().max(), 0.05 * before.abs().max())
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "orient.onnx"
-            to_onnx(counted, path, torch.rand(1, 1, 64, 64), ["page", "votes"])
+            to_onnx(counted, path, (torch.rand(1, 1, 64, 64),), ["page", "votes"])
             onnx.checker.check_model(onnx.load(str(path)))
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import torch
 
 from training import capture, net, scene
-from training.data import augment, decode, encode
+from training.data import decode, encode
 from training.train import loss_of
 
 
@@ -100,14 +100,6 @@ class Training(unittest.TestCase):
         np.testing.assert_array_equal(back, label)
         self.assertLess(np.abs(image.astype(int) - 200).max(), 4)
 
-    def test_windows_keep_picture_and_label_together(self):
-        label = np.zeros((96, 96), np.uint8)
-        label[30:60, 30:60] = net.HAND
-        image = np.repeat((255 - 200 * (label > 0)).astype(np.uint8)[..., None], 3, 2)
-        for seed in range(20):
-            a, b = augment(np.random.default_rng(seed), image, label, 64)
-            self.assertLess(a[b == net.HAND].mean(), a[b == net.PAPER].mean())
-
     def test_unlabelled_pixels_do_not_train(self):
         logits = torch.randn(1, 4, 32, 32, requires_grad=True)
         label = torch.full((1, 32, 32), net.IGNORE)
@@ -119,7 +111,15 @@ class Training(unittest.TestCase):
     def test_the_network_answers_at_the_size_asked(self):
         model = net.Segmenter().eval()
         with torch.no_grad():
-            self.assertEqual(model(torch.rand(1, 3, 96, 160)).shape, (1, 4, 96, 160))
+            logits = model(torch.rand(1, 3, 96, 160), torch.zeros(1, net.CONTEXT, 3, 5))
+        self.assertEqual(logits.shape, (1, 4, 96, 160))
+
+    def test_labels_of_real_pages_ask_for_handwriting_of_either_kind(self):
+        label = torch.full((1, 8, 8), net.WRITTEN)
+        for kind in (net.HAND, net.BOTH):
+            logits = torch.zeros(1, 4, 8, 8)
+            logits[:, kind] = 12
+            self.assertLess(loss_of(logits, label).item(), 0.5)
 
 
 if __name__ == "__main__":

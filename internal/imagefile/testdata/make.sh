@@ -57,6 +57,9 @@ tiffcp -c jpeg:90 "$work/2.tif" jpeg.tif
 tiff -colorspace CMYK -compress Zip cmyk.tif
 tiff -colors 4 -type palette -compress Zip palette2.tif
 
+# JPEG, progressive as libjpeg has it
+convert ../../../docs/before.jpg -resize '240x260!' -interlace JPEG -quality 85 progressive.jpg
+
 # BMP, of the odd picture, and GIF
 convert "$work/odd.png" -compress none BMP3:rgb24.bmp
 convert "$work/odd.png" -alpha set BMP:rgba32.bmp

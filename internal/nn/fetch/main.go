@@ -3,7 +3,7 @@
 //	go run ./internal/nn/fetch
 //
 // It takes the pinned npm package with npm, verifies it and the library in it by SHA-256 and
-// writes internal/nn/onnxruntime-GOOS-GOARCH.zst. It does nothing when that file is already
+// writes internal/nn/library/GOOS-GOARCH/onnxruntime.zst. It does nothing when that file is already
 // right. TARGET_GOOS and TARGET_GOARCH in the environment choose another platform.
 package main
 
@@ -38,7 +38,7 @@ func fetch() error {
 		Package: pin.Package, Version: pin.Version, PackageSHA256: pin.PackageSHA256,
 		Path: lib.Path, SHA256: lib.SHA256,
 	}
-	fetched, err := npm.Embed(filepath.Join("internal", "nn", "onnxruntime-"+platform+".zst"), lib.SHA256, file.Fetch)
+	fetched, err := npm.Embed(filepath.Join("internal", "nn", "library", platform, "onnxruntime.zst"), lib.SHA256, file.Fetch)
 	if fetched {
 		fmt.Printf("fetched ONNX Runtime %s for %s\n", pin.Version, platform)
 	}

@@ -3,7 +3,7 @@
 //	go run ./internal/webui/bundle
 //
 // It installs the npm packages of package-lock.json, bundles the TypeScript and the style sheet with
-// esbuild and writes all of it, compressed and named by its content, to internal/webui/dist, where
+// esbuild, compiles the engine for browsers and writes all of it, compressed and named by its content, to internal/webui/dist, where
 // package webui embeds it. It does nothing when that folder is already right.
 package main
 
@@ -43,13 +43,18 @@ type manifest struct {
 	Inputs string              `json:"inputs"` // hash of all that the folder was made of
 	Files  map[string]string   `json:"files"`  // by source name, such as "front.ts": the name in the folder
 	Loads  map[string][]string `json:"loads"`  // by page: the scripts that its own imports at once
+	Engine engineSize          `json:"engine"`
 }
 
 func bundle() error {
 	if _, err := os.Stat(root); err != nil {
 		return errors.New("run this in the root of the source tree")
 	}
-	inputs, err := hashInputs()
+	engine, err := compileEngine()
+	if err != nil {
+		return err
+	}
+	inputs, err := hashInputs(engine)
 	if err != nil {
 		return err
 	}
@@ -65,8 +70,9 @@ func bundle() error {
 	b := &builder{
 		manifest: manifest{Inputs: inputs, Files: map[string]string{}, Loads: map[string][]string{}},
 		files:    map[string][]byte{},
+		wasm:     engine,
 	}
-	for _, step := range []func() error{b.icons, b.static, b.pdf, b.scripts, b.serviceWorker} {
+	for _, step := range []func() error{b.icons, b.static, b.pdf, b.scripts, b.engine, b.serviceWorker} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -75,8 +81,9 @@ func bundle() error {
 }
 
 // hashInputs tells whether anything changed that the folder is made of.
-func hashInputs() (string, error) {
+func hashInputs(engine []byte) (string, error) {
 	sum := sha256.New()
+	sum.Write(engine)
 	for _, name := range []string{"bundle", "src", "static", "locales", "style.css", "package-lock.json", "tsconfig.json"} {
 		err := filepath.WalkDir(filepath.Join(root, name), func(file string, entry fs.DirEntry, err error) error {
 			if err != nil || entry.IsDir() {
@@ -115,6 +122,7 @@ func install() error {
 type builder struct {
 	manifest
 	files map[string][]byte // by name in the folder
+	wasm  []byte            // the engine
 }
 
 // add keeps a file under a name that tells its content.
@@ -154,7 +162,7 @@ func (b *builder) pdf() error {
 	if err := json.Unmarshal(text, &about); err != nil {
 		return err
 	}
-	folder := "pdfjs-" + about.Version
+	folder := "pdf-" + about.Version
 	b.Files["pdfjs"] = folder
 	for _, pattern := range []string{"legacy/build/pdf.worker.min.mjs", "cmaps/*.bcmap", "standard_fonts/*.pfb", "wasm/*.wasm", "wasm/*.js", "iccs/*.icc"} {
 		found, err := filepath.Glob(filepath.Join(from, pattern))
@@ -212,8 +220,16 @@ func (b *builder) serviceWorker() error {
 	if err != nil {
 		return err
 	}
+	var engine []string
+	for _, name := range engineFiles {
+		engine = append(engine, b.Files[name])
+	}
+	large, err := json.Marshal(engine)
+	if err != nil {
+		return err
+	}
 	options := esbuild([]string{root + "/src/worker/sw.ts"})
-	options.Define = map[string]string{"KEEP": string(list), "VERSION": fmt.Sprintf("%q", b.Inputs[:12])}
+	options.Define = map[string]string{"KEEP": string(list), "ENGINE": string(large), "VERSION": fmt.Sprintf("%q", b.Inputs[:12])}
 	options.EntryNames = "[name]"
 	_, err = b.run(options)
 	return err

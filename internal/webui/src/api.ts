@@ -23,13 +23,14 @@ export interface Me {
 }
 
 /** Sends a request, with a body as JSON where there is one, and returns the answer's JSON; null of an empty one. */
-export async function call<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
+export async function call<T>(method: string, path: string, body?: unknown, signal?: AbortSignal, headers: Record<string, string> = {}): Promise<T> {
   let response: Response;
   try {
     response = await fetch(path, {
       method,
       ...(signal && { signal }),
-      ...(body !== undefined && { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }),
+      headers: body === undefined ? headers : { 'Content-Type': 'application/json', ...headers },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
     });
   } catch (error) {
     if (signal?.aborted) throw error;
@@ -61,6 +62,8 @@ function said(status: number, error: string, message?: string): string {
     case 'REQUEST_TIMEOUT': return t('site.js.tooSlow');
     case 'SERVICE_UNAVAILABLE': return t('site.js.busy');
     case 'INTERNAL_ERROR': return t('site.js.internal');
+    case 'INVALID_IMAGE': case 'INVALID_FILE_TYPE': return t('site.js.damaged');
+    case 'FILE_TOO_LARGE': case 'IMAGE_TOO_LARGE': return t('site.js.tooLarge');
   }
   if (!message) return t('site.js.odd', { status });
   return message.charAt(0).toUpperCase() + message.slice(1) + (/[.!?]$/.test(message) ? '' : '.');

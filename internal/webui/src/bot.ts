@@ -1,6 +1,6 @@
 // The bot check of guests: a proof of work (ALTCHA), or Cloudflare's.
 import { call, Refusal } from './api';
-import { t } from './page';
+import { t, Told } from './page';
 
 interface Task {
   nonce: string;
@@ -13,7 +13,7 @@ interface Task {
 type Challenge = { parameters: Task } | { turnstile: string };
 
 /** The bot check was not passed; the message says what to do. */
-export class Uncheckable extends Error {}
+export class Uncheckable extends Told {}
 
 const triesAtOnce = 64;
 

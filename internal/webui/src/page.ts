@@ -13,6 +13,7 @@ interface PageData {
   language: string;
   accounts: boolean; // people log in here
   assets: Record<string, string>;
+  engine?: { bytes: number; packed: number }; // of cleaning on the device, where it is offered: in memory, and as it is loaded
   text: Record<string, string>;
   data?: unknown;
 }
@@ -37,6 +38,12 @@ const fill = (text: string, values: Values): string =>
 
 const numbers = new Intl.NumberFormat(page.language);
 export const number = (n: number): string => numbers.format(n);
+
+/** An error whose message is for people; others say nothing that helps them. */
+export class Told extends Error {}
+
+/** What people are told of an error. */
+export const toldOf = (error: unknown): string => (error instanceof Told ? error.message : t('site.js.unexpected'));
 
 /** The element that a selector must find. */
 export const find = <T extends HTMLElement = HTMLElement>(selector: string, within: ParentNode = document): T => {

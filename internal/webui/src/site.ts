@@ -25,6 +25,14 @@ export function showWho(me: Me | null): void {
 
 whoAmI().then(showWho, () => {}); // who cannot be told is shown as a guest
 
-if ('serviceWorker' in navigator) {
-  navigator.serviceWorker.register('/sw.js', { type: 'module' }).catch(() => {}); // without it only the network is needed
+/** Fulfilled when the service worker keeps what the page loads, or cannot: without it only the network is needed. */
+export const keeping: Promise<void> = 'serviceWorker' in navigator ? keep().catch(() => {}) : Promise.resolve();
+
+async function keep(): Promise<void> {
+  const registration = await navigator.serviceWorker.register('/sw.js', { type: 'module' });
+  const coming = registration.active ? null : registration.installing ?? registration.waiting;
+  if (!coming) return;
+  await new Promise<void>((resolve) => {
+    coming.addEventListener('statechange', () => { if (coming.state === 'activated' || coming.state === 'redundant') resolve(); });
+  });
 }

@@ -1,7 +1,7 @@
 // The queue as data: files, each of one page or, if it is a PDF, of many.
 
-/** In which state a page is. */
-export type State = 'waiting' | 'working' | 'pausing' | 'done' | 'failed' | 'cancelled';
+/** In which state a page is. One that is out waits for credits; one that is left was not chosen. */
+export type State = 'waiting' | 'working' | 'pausing' | 'out' | 'done' | 'failed' | 'cancelled' | 'left';
 
 /** A stroke of a brush over a result, in the result's pixels. */
 export interface Stroke {
@@ -14,6 +14,7 @@ export interface Stroke {
 export interface Result {
   image: Blob;
   handwriting: Blob; // what was removed, transparent elsewhere
+  made?: string; // the options that it was made with
   unwritten: boolean; // of a PDF's page: nothing was removed
   strokes: Stroke[];
   touched?: Blob; // the image with the strokes, a PNG
@@ -40,22 +41,41 @@ export interface Job {
   file: Blob;
   pdf: boolean;
   added: number; // milliseconds since 1970
+  place: number; // in the queue: the files are in the order of these
   pages: Page[];
-  problem?: { state: 'refused' | 'tooLarge'; message: string };
+  choose?: number; // of more pages than there are credits: how many can be cleaned
+  shrunk?: boolean; // the photo was larger than can be sent
+  problem?: string; // why it cannot be sent
 }
 
 /** In which state a file is: that of the page which matters most. */
-export type JobState = State | 'preparing' | 'refused' | 'tooLarge';
+export type JobState = Exclude<State, 'left'> | 'preparing' | 'choosing' | 'refused';
 
 export function stateOf(job: Job): JobState {
-  if (job.problem) return job.problem.state;
+  if (job.problem) return 'refused';
   if (!job.pages.length) return 'preparing';
-  const order: State[] = ['working', 'pausing', 'waiting', 'failed', 'cancelled'];
+  if (job.choose) return 'choosing';
+  const order = ['working', 'pausing', 'out', 'waiting', 'failed', 'cancelled'] as const;
   return order.find((state) => job.pages.some((page) => page.state === state)) ?? 'done';
 }
 
 /** What is saved of a page. */
 export const finished = ({ touched, image }: Result): Blob => touched ?? image;
+
+/** The pages that have a result. */
+export const cleaned = (job: Job): Page[] => job.pages.filter(({ result }) => result);
+
+/** Numbers such as 1-3,5,9- of a file's pages, in order; null is what cannot be read, or names none. */
+export function numbersOf(text: string, last: number): number[] | null {
+  const chosen = new Set<number>();
+  for (const part of text.split(/[,，、;；]/)) {
+    const [, from, dash, to] = /^\s*(\d*)\s*([-–]?)\s*(\d*)\s*$/.exec(part) ?? [];
+    if (!from && !to) return null;
+    const end = Number(to || (dash ? last : from));
+    for (let n = Number(from || 1); n <= Math.min(end, last); n++) if (n > 0) chosen.add(n);
+  }
+  return chosen.size ? [...chosen].sort((a, b) => a - b) : null;
+}
 
 /** A random id. */
 export const newId = (): string =>

@@ -1,6 +1,6 @@
 // PDFs in and out. What reads and writes them is loaded when the first one comes.
 import type { PDFDocumentProxy } from 'pdfjs-dist';
-import { page as shown, t } from '../page';
+import { page as shown, t, Told } from '../page';
 import { convert, jpegWithin, limits } from './picture';
 import { finished, newPage, type Job, type Page } from './model';
 
@@ -9,7 +9,7 @@ const pointsPerInch = 72;
 const a4Width = 595.28; // points, of pictures in a PDF
 
 /** A PDF that cannot be read; the message says why. */
-export class Unreadable extends Error {}
+export class Unreadable extends Told {}
 
 async function reader() {
   const pdfjs = await import('pdfjs-dist/legacy/build/pdf.min.mjs');

@@ -1,5 +1,5 @@
 // Pictures: what can be sent, and other forms of them.
-import { number, t } from '../page';
+import { number, t, Told } from '../page';
 
 export const limits = { bytes: 5 << 20, pixels: 50e6, side: 16 };
 
@@ -31,16 +31,14 @@ export async function measure(file: Blob): Promise<{ width: number; height: numb
   }
 }
 
-/** Why a picture cannot be sent as it is; null when it can. */
-export async function problemOf(file: Blob): Promise<{ state: 'refused' | 'tooLarge'; message: string } | null> {
+/** A picture as it can be sent: itself, or a smaller one. Why there is none is [Told]. */
+export async function sendable(file: Blob): Promise<Blob> {
   const size = await measure(file);
-  const { width, height } = size ?? { width: Infinity, height: 1 };
-  if (size && width * height > limits.pixels) {
-    return { state: 'tooLarge', message: t('front.js.limitPixels', { pixels: number(Math.round(width * height / 1e5) / 10) }) };
-  }
-  if (size && Math.min(width, height) < limits.side) return { state: 'refused', message: t('front.js.limitSide') };
-  if (file.size > limits.bytes) return { state: 'tooLarge', message: t('front.js.limitBytes', { size: bytes(file.size) }) };
-  return null;
+  if (size && Math.min(size.width, size.height) < limits.side) throw new Told(t('front.js.limitSide'));
+  if (file.size <= limits.bytes && !(size && size.width * size.height > limits.pixels)) return file;
+  const smaller = await shrink(file).catch(() => null);
+  if (!smaller) throw new Told(t('front.js.notShrunk'));
+  return smaller;
 }
 
 /** A size in bytes as people read it. */
@@ -48,7 +46,7 @@ export const bytes = (n: number): string =>
   n < 1e6 ? `${number(Math.ceil(n / 1e3))} kB` : `${number(Math.round(n / (1 << 20) * 10) / 10)} MB`;
 
 /** A JPEG of a picture within the limits, or null. */
-export async function shrink(file: Blob): Promise<Blob | null> {
+async function shrink(file: Blob): Promise<Blob | null> {
   const bitmap = await createImageBitmap(file);
   const scale = Math.min(1, 4000 / Math.max(bitmap.width, bitmap.height));
   const canvas = onPaper(bitmap, Math.round(bitmap.width * scale), Math.round(bitmap.height * scale));

@@ -1,7 +1,9 @@
 // The queue at work: one page is sent at a time; limits are waited out; without credits it stops.
-import { t } from '../page';
-import { newId, newPage, stateOf, type Job, type Page } from './model';
-import { kindOf, problemOf, shrink } from './picture';
+import { t, Told, toldOf } from '../page';
+import { isGuest, left, whyOut } from './allowance';
+import { cleanHere } from './device';
+import { newId, newPage, stateOf, type Job, type Page, type Result } from './model';
+import { kindOf, sendable } from './picture';
 import { NotCleaned, send, type Options } from './send';
 import type { Store } from './store';
 
@@ -13,18 +15,20 @@ export interface Watcher {
   announced(job: Job): void; // something that readers of the screen should hear
   finished(job: Job, page: Page): void;
   source(job: Job, page: Page): void; // what is sent of it is known
-  halted(message: string): void; // without credits; until resume
+  halted(job: Job): void; // this one and others wait for credits
 }
 
 /** The files, and the work on them. */
 export class Queue {
   readonly jobs: Job[] = [];
   private running = false;
-  private halted = false;
   private readonly stops = new Map<Job, AbortController>(); // of files that are worked on
   private wake: (() => void) | null = null; // ends the wait under way
 
-  constructor(private readonly store: Store, private readonly watcher: Watcher, private readonly options: () => Options) {}
+  constructor(
+    private readonly store: Store, private readonly watcher: Watcher,
+    private readonly options: () => Options, private readonly onDevice: () => boolean,
+  ) {}
 
   /** Whether a page is being sent. */
   get busy(): boolean {
@@ -35,17 +39,28 @@ export class Queue {
   restore(jobs: Job[]): void {
     this.jobs.push(...jobs);
     for (const job of jobs) {
-      for (const page of job.pages) if (page.state === 'working' || page.state === 'pausing') this.set(job, page, 'waiting');
+      for (const page of job.pages) if (page.state === 'working' || page.state === 'pausing' || page.state === 'out') this.set(job, page, 'waiting');
       if (stateOf(job) === 'preparing') void this.examine(job);
     }
-    this.resume();
+    void this.run();
   }
 
   /** A new file; it is looked at by examine. */
   add(file: File): Job {
-    const job: Job = { id: newId(), name: file.name, file, pdf: false, added: Date.now(), pages: [] };
+    const job: Job = { id: newId(), name: file.name, file, pdf: false, added: Date.now(), place: (this.jobs.at(-1)?.place ?? 0) + 1, pages: [] };
     this.jobs.push(job);
     return job;
+  }
+
+  /** Gives a file another place in the queue. */
+  move(job: Job, to: number): void {
+    if (this.jobs[to] === job) return;
+    this.jobs.splice(this.jobs.indexOf(job), 1);
+    this.jobs.splice(to, 0, job);
+    const before = this.jobs[to - 1]?.place;
+    const after = this.jobs[to + 1]?.place;
+    job.place = ((before ?? after! - 2) + (after ?? before! + 2)) / 2;
+    void this.store.saveJob(job);
   }
 
   /** Looks at a file before anything is sent, and lists its pages. */
@@ -53,7 +68,7 @@ export class Queue {
     try {
       await this.list(job);
     } catch (error) {
-      this.refuse(job, error instanceof DOMException ? t('front.js.unreadable') : (error as Error).message);
+      this.refuse(job, error instanceof Told ? error.message : t('front.js.unreadable'));
     }
     if (!this.jobs.includes(job)) return;
     void this.store.saveJob(job);
@@ -69,45 +84,90 @@ export class Queue {
     if (kind === 'pdf') {
       job.pdf = true;
       job.pages = await (await import('./pdf')).pagesOf(job);
-      return;
+      for (const page of job.pages) page.state = 'left';
+      return this.takeLeft(job);
     }
-    const problem = await problemOf(job.file);
-    if (problem) job.problem = problem;
-    else delete job.problem;
+    const file = await sendable(job.file);
+    job.shrunk ||= file !== job.file;
+    job.file = file;
     job.pages = [{ ...newPage(1), source: job.file }];
     this.watcher.source(job, job.pages[0]!);
   }
 
-  private refuse(job: Job, message: string): void {
-    job.problem = { state: 'refused', message };
+  /** Lets the pages wait that were left, or has some of them chosen where the credits do not suffice for all. */
+  private async takeLeft(job: Job): Promise<void> {
+    const rest = job.pages.filter(({ state }) => state === 'left');
+    if (this.onDevice()) {
+      for (const page of rest) page.state = 'waiting';
+      return;
+    }
+    const ahead = this.sharing(job).flatMap(({ pages }) => pages).filter(({ state }) => state === 'waiting' || state === 'working' || state === 'pausing');
+    const most = await left(true) - ahead.length;
+    if (most > 0 && rest.length > most) job.choose = most;
+    else for (const page of rest) page.state = 'waiting';
   }
 
-  /** Makes a picture smaller that is too large. */
-  async shrink(job: Job): Promise<void> {
-    job.problem = undefined;
-    job.pages = [];
+  /** The files that need the same credits: photos and PDFs of guests are counted apart. */
+  private sharing(job: Job): Job[] {
+    return this.jobs.filter(({ pdf }) => pdf === job.pdf || !isGuest());
+  }
+
+  /** Has the pages cleaned that were left. */
+  async rest(job: Job): Promise<void> {
+    await this.takeLeft(job);
+    void this.store.saveJob(job);
     this.watcher.changed(job);
-    const smaller = await shrink(job.file).catch(() => null);
-    if (!smaller) this.refuse(job, t('front.js.notShrunk'));
-    else job.file = smaller;
-    if (smaller) await this.examine(job);
-    else this.watcher.changed(job);
+    void this.run();
+  }
+
+  /** Has chosen pages of those cleaned that were left. */
+  choose(job: Job, numbers: number[]): void {
+    job.choose = undefined;
+    for (const page of job.pages) if (page.state === 'left' && numbers.includes(page.n)) page.state = 'waiting';
+    void this.store.saveJob(job);
+    this.watcher.changed(job);
+    void this.run();
+  }
+
+  private refuse(job: Job, message: string): void {
+    job.problem = message;
   }
 
   cancel(job: Job): void {
     if (stateOf(job) === 'preparing') return this.remove(job);
-    for (const page of job.pages) if (page.state !== 'done' && page.state !== 'failed') this.set(job, page, 'cancelled');
+    for (const page of job.pages) if (page.state !== 'done' && page.state !== 'failed' && page.state !== 'left') this.set(job, page, 'cancelled');
     this.stops.get(job)?.abort();
   }
 
   retry(job: Job): void {
     for (const page of job.pages) if (page.state === 'failed' || page.state === 'cancelled') this.set(job, page, 'waiting');
-    this.resume();
+    if (stateOf(job) === 'out') for (const other of this.jobs) this.unhalt(other);
+    void this.run();
+  }
+
+  /** Whether pages of a file were cleaned with other options than are chosen now. */
+  outdated(job: Job): boolean {
+    const now = madeWith(this.options());
+    return stateOf(job) === 'done' && job.pages.some(({ result }) => result?.made !== undefined && result.made !== now);
+  }
+
+  /** Cleans those anew, which costs nothing. */
+  again(job: Job): void {
+    const now = madeWith(this.options());
+    for (const page of job.pages) if (page.result?.made !== undefined && page.result.made !== now) this.set(job, page, 'waiting');
+    void this.run();
   }
 
   /** Ends the wait under way. */
   now(): void {
     this.wake?.();
+  }
+
+  /** Puts a file back that was removed. */
+  putBack(job: Job, at: number): void {
+    this.jobs.splice(at, 0, job);
+    void this.store.saveJob(job);
+    void this.run();
   }
 
   remove(job: Job): void {
@@ -117,16 +177,14 @@ export class Queue {
     void this.store.remove(job.id);
   }
 
-  /** Goes on, also where it has stopped for want of credits. */
-  resume(): void {
-    this.halted = false;
-    void this.run();
+  private unhalt(job: Job): void {
+    for (const page of job.pages) if (page.state === 'out') this.set(job, page, 'waiting');
   }
 
   private async run(): Promise<void> {
     if (this.running) return;
     this.running = true;
-    for (let next; !this.halted && (next = this.next());) await this.clean(...next);
+    for (let next; (next = this.next());) await this.clean(...next);
     this.running = false;
   }
 
@@ -152,7 +210,7 @@ export class Queue {
       for (let tries = 1; ; ) {
         const why = await this.attempt(job, page, stop.signal);
         if (!why) return;
-        if (why.how.out) return this.halt(job, page, why.message);
+        if (why.how.out) return await this.halt(job, page);
         if (why.how.patience) tries++;
         if (!why.how.wait || tries > maxTries) {
           this.set(job, page, 'failed', why.message, { request: why.how.request });
@@ -162,14 +220,14 @@ export class Queue {
       }
     } catch (error) {
       if (stop.signal.aborted) return;
-      this.set(job, page, 'failed', (error as Error).message);
+      this.set(job, page, 'failed', toldOf(error));
       this.watcher.announced(job);
     } finally {
       this.stops.delete(job);
     }
   }
 
-  /** Sends a page once; what hinders it is returned. */
+  /** Has a page cleaned once; what hinders it is returned. */
   private async attempt(job: Job, page: Page, signal: AbortSignal): Promise<NotCleaned | null> {
     this.set(job, page, 'working', t('front.js.preparing'));
     if (!page.source) {
@@ -179,16 +237,14 @@ export class Queue {
     }
     signal.throwIfAborted();
     try {
-      const bulk = this.jobs.length > 1;
       const options = this.options();
+      const made = madeWith(options);
       if (job.pdf) options.output_format = 'jpeg';
-      page.result = await send(job, page, options, bulk, signal, (progress) => {
-        const message = progress < 1 ? t('front.js.uploading', { percent: Math.floor(100 * progress) }) : t('front.js.cleaning');
-        this.set(job, page, 'working', message, { progress });
-      });
+      page.result = { ...await this.result(job, page, options, signal), made };
     } catch (error) {
-      if (error instanceof NotCleaned) return error;
-      throw error;
+      if (!(error instanceof NotCleaned)) throw error;
+      if (!job.pdf || !error.how.unusable) return error;
+      page.result = { image: page.source, handwriting: new Blob(), unwritten: true, strokes: [] }; // it was drawn here: it is blank
     }
     if (!this.jobs.includes(job)) return null;
     this.set(job, page, 'done');
@@ -197,10 +253,24 @@ export class Queue {
     return null;
   }
 
-  private halt(job: Job, page: Page, message: string): void {
-    this.halted = true;
-    this.set(job, page, 'waiting');
-    this.watcher.halted(message);
+  /** Has a page cleaned, here or by the service. */
+  private async result(job: Job, page: Page, options: Options, signal: AbortSignal): Promise<Result> {
+    if (this.onDevice()) return cleanHere(page, options, signal, (message, progress) => this.set(job, page, 'working', message, { progress }));
+    return send(job, page, options, this.jobs.length > 1, signal, (progress) => {
+      const message = progress < 1 ? t('front.js.uploading', { percent: Math.floor(100 * progress) }) : t('front.js.cleaning');
+      this.set(job, page, 'working', message, { progress });
+    });
+  }
+
+  /** Lets a page, and all that wait for the same credits, say why they wait. */
+  private async halt(job: Job, page: Page): Promise<void> {
+    const message = await whyOut(job.pdf);
+    this.set(job, page, 'out', message);
+    for (const other of this.sharing(job)) {
+      for (const waiting of other.pages) if (waiting.state === 'waiting') this.set(other, waiting, 'out', message);
+    }
+    this.watcher.announced(job);
+    this.watcher.halted(job);
   }
 
   /** Counts down, and ends early when the user or a connection that is back says so. */
@@ -229,6 +299,9 @@ export class Queue {
     }
   }
 }
+
+/** The options that change a result, as a text; the format of a file changes only how it is saved. */
+const madeWith = ({ output_format: _, ...options }: Options): string => JSON.stringify(options);
 
 const clock = (seconds: number): string =>
   seconds < 60 ? t('front.js.seconds', { n: seconds }) : t('front.js.minutes', { n: `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}` });

@@ -1,8 +1,9 @@
 // Sends a page to the service and returns what comes back.
 import { refusal, Refusal, type Failure } from '../api';
-import { proveHuman, toHex } from '../bot';
+import { proveHuman } from '../bot';
 import { page as shown, t } from '../page';
-import { showWho, whoAmI } from '../site';
+import { whoAmI } from '../site';
+import { device, showLeft } from './allowance';
 import type { Job, Page, Result } from './model';
 
 /** The options of the form, as they are sent. */
@@ -17,16 +18,15 @@ interface Answer extends Failure {
 export class NotCleaned extends Error {
   constructor(
     message: string,
-    readonly how: { request?: string; wait?: number; patience?: boolean; out?: boolean; lost?: boolean } = {},
-    // wait is in seconds, when to try again by itself; patience says that this is not done for ever; out is without credits
+    readonly how: { request?: string; wait?: number; patience?: boolean; out?: boolean; lost?: boolean; unusable?: boolean } = {},
+    // wait is in seconds, when to try again by itself; patience says that this is not done for ever; out is without credits;
+    // unusable is a picture on which nothing is recognised
   ) {
     super(message);
   }
 }
 
 const lost = () => new NotCleaned(t('site.js.lost'), { wait: 5, patience: true, lost: true });
-
-let guest = false; // who has sent last
 
 /** Sends a page; told hears of the upload's progress, 0 to 1, which is 1 when the service works on it. */
 export async function send(job: Job, page: Page, options: Options, bulk: boolean, signal: AbortSignal, told: (progress: number) => void): Promise<Result> {
@@ -37,9 +37,8 @@ export async function send(job: Job, page: Page, options: Options, bulk: boolean
   if (job.pdf) data.set('isPdfProcessing', 'true');
   await identify(data, job.pdf, signal);
   data.set('image', page.source!, job.pdf ? `page-${page.n}.jpg` : job.name);
-  const key = `${page.key} ${Object.values(options).join(' ')}`;
-  const answer = await post(data, key, signal, told);
-  if (!guest) whoAmI().then(showWho, () => {}); // one credit fewer
+  const answer = await post(data, page.key, signal, told);
+  void showLeft(); // one fewer
   return resultOf(answer, job.pdf);
 }
 
@@ -47,20 +46,12 @@ export async function send(job: Job, page: Page, options: Options, bulk: boolean
 async function identify(data: FormData, pdf: boolean, signal: AbortSignal): Promise<void> {
   try {
     const me = await whoAmI(signal);
-    guest = shown.accounts && me === null;
-    if (!guest) return;
+    if (!shown.accounts || me) return;
     data.set('deviceId', device());
     if (!pdf) data.set('cfTurnstileToken', await proveHuman(signal));
   } catch (error) {
     throw error instanceof Refusal ? notCleaned(error) : error;
   }
-}
-
-/** What a guest's daily allowance is counted by. */
-function device(): string {
-  const made = localStorage.getItem('device') ?? toHex(crypto.getRandomValues(new Uint8Array(16)));
-  localStorage.setItem('device', made);
-  return made;
 }
 
 function post(data: FormData, key: string, signal: AbortSignal, told: (progress: number) => void): Promise<Answer> {
@@ -85,13 +76,13 @@ function post(data: FormData, key: string, signal: AbortSignal, told: (progress:
 }
 
 function notCleaned(why: Refusal, limitType?: string): NotCleaned {
-  const { status, request, retryAfter, message } = why;
+  const { status, code, request, retryAfter, message } = why;
   switch (status) {
     case 0: return lost();
-    case 402: return new NotCleaned(t(guest ? 'front.js.outGuest' : 'front.js.outUser'), { request, out: true });
+    case 402: return new NotCleaned(message, { request, out: true });
     case 429: return new NotCleaned(windowText(limitType, message), { request, wait: retryAfter || 60 });
     case 503: return new NotCleaned(message, { request, wait: retryAfter || 5, patience: true });
-    default: return new NotCleaned(message, { request });
+    default: return new NotCleaned(message, status >= 500 ? { request } : { unusable: code === 'INVALID_IMAGE' });
   }
 }
 

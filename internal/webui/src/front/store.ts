@@ -27,9 +27,10 @@ export class Store {
     for (const { queue, count, ...job } of rows) {
       if (queue !== kept.queue || Date.now() - job.added > keptFor) continue;
       const pages = await all<PageRow>(kept.db, 'pages', IDBKeyRange.bound([job.id, 0], [job.id, count]));
+      job.place ??= job.added; // one that was kept before files had places
       jobs.push({ ...job, pages: pages.map(({ job: _, ...page }) => page) });
     }
-    return jobs.sort((a, b) => a.added - b.added);
+    return jobs.sort((a, b) => a.place - b.place);
   }
 
   /** Keeps a file and all its pages. */
@@ -40,8 +41,13 @@ export class Store {
     });
   }
 
+  /** Keeps a page of a file that is kept itself: not of one that was removed meanwhile. */
   async savePage(job: Job, page: Page): Promise<void> {
-    await this.write(['pages'], (_, [pages]) => pages!.put({ ...page, job: job.id } satisfies PageRow));
+    await this.write(['jobs', 'pages'], (_, [jobs, pages]) => {
+      const row: PageRow = { ...page, job: job.id };
+      const kept = jobs!.getKey(job.id);
+      kept.onsuccess = () => { if (kept.result !== undefined) pages!.put(row); };
+    });
   }
 
   async remove(id: string): Promise<void> {
@@ -56,12 +62,31 @@ export class Store {
     if (!kept) return;
     const transaction = kept.db.transaction(names, 'readwrite');
     change(kept.queue, names.map((name) => transaction.objectStore(name)));
-    transaction.commit();
     await new Promise<void>((resolve) => {
       transaction.oncomplete = () => resolve();
       transaction.onabort = transaction.onerror = () => resolve(); // a full disk: the tab goes on without
     });
   }
+}
+
+const channel = 'unink';
+
+/** Removes all files that this browser keeps, those of other tabs too, which begin anew. */
+export async function forget(): Promise<void> {
+  const db = await openDatabase().catch(() => null);
+  if (db) {
+    const transaction = db.transaction(['jobs', 'pages'], 'readwrite');
+    for (const name of ['jobs', 'pages']) transaction.objectStore(name).clear();
+    await new Promise<void>((resolve) => { transaction.oncomplete = transaction.onabort = () => resolve(); });
+    db.close();
+  }
+  if ('caches' in self) await caches.delete('shared'); // what other apps shared and no page has taken
+  new BroadcastChannel(channel).postMessage('forgotten');
+}
+
+/** Calls back when another tab has removed all files. */
+export function onForgotten(then: () => void): void {
+  new BroadcastChannel(channel).onmessage = then;
 }
 
 async function open(): Promise<{ db: IDBDatabase; queue: string } | null> {

@@ -17,6 +17,7 @@ export class TouchUp {
   private stroke: Stroke | null = null; // under way
   private cursor: [number, number]; // of the keyboard
   private fingers = new Set<number>();
+  private readonly circle = find('#ring'); // where a mouse's brush is
 
   private constructor(
     private readonly base: HTMLCanvasElement,
@@ -44,13 +45,14 @@ export class TouchUp {
   /** Ends, and returns what was painted: nothing if there are no strokes. */
   async close(): Promise<{ strokes: Stroke[]; touched?: Blob }> {
     this.end();
-    this.events.abort();
+    this.cancel();
     this.redraw();
     return this.strokes.length ? { strokes: this.strokes, touched: await toBlob(this.canvas, 'image/png') } : { strokes: [] };
   }
 
   /** Ends, and forgets what was painted. */
   cancel(): void {
+    this.circle.hidden = true;
     this.events.abort();
   }
 
@@ -59,6 +61,8 @@ export class TouchUp {
     const { canvas } = this;
     canvas.addEventListener('pointerdown', (event) => this.down(event), options);
     canvas.addEventListener('pointermove', (event) => this.move(event), options);
+    canvas.addEventListener('pointermove', (event) => this.follow(event), options);
+    canvas.addEventListener('pointerleave', () => { this.circle.hidden = true; }, options);
     for (const kind of ['pointerup', 'pointercancel'] as const) {
       canvas.addEventListener(kind, (event) => {
         this.fingers.delete(event.pointerId);
@@ -121,6 +125,16 @@ export class TouchUp {
     const steps = event.getCoalescedEvents?.() ?? [];
     for (const step of steps.length ? steps : [event]) this.stroke.points.push(this.place(step));
     this.draw(this.stroke);
+  }
+
+  /** Shows how much a mouse would paint. */
+  private follow({ pointerType, clientX, clientY }: PointerEvent): void {
+    this.circle.hidden = pointerType === 'touch';
+    const { left, top } = this.circle.parentElement!.getBoundingClientRect();
+    const { style } = this.circle;
+    style.left = `${clientX - left - 1}px`; // the frame's border
+    style.top = `${clientY - top - 1}px`;
+    style.width = style.height = `${this.size.value}px`;
   }
 
   private begin(at: [number, number]): void {

@@ -1,3 +1,4 @@
+import { forget } from '../front/store';
 import { showWho } from '../site';
 import { call, Refusal } from '../api';
 import { handle, told, Wrong } from '../form';
@@ -105,9 +106,16 @@ const guard = (what: () => Promise<void>) => async (): Promise<void> => {
 
 find('#more').onclick = guard(showOlder);
 
+/** Goes to the front page, and leaves nothing in the browser for whoever comes next. */
+async function goodbye(farewell: 'loggedOut' | 'deleted'): Promise<void> {
+  await forget();
+  sessionStorage.setItem('farewell', farewell);
+  location.assign('/');
+}
+
 const leave = (path: string) => guard(async () => {
   await call('POST', path);
-  location.assign('/');
+  await goodbye('loggedOut');
 });
 find('#log-out').onclick = leave('/api/log-out');
 find('#everywhere').onclick = leave('/api/log-out-everywhere');
@@ -132,7 +140,7 @@ find('#delete').onclick = () => sure.showModal();
 find('#gone').onclick = async () => {
   try {
     await call('DELETE', '/api/me');
-    location.assign('/');
+    await goodbye('deleted');
   } catch (error) {
     find('#sure-failed').textContent = told(error);
   }

@@ -1,23 +1,31 @@
 // The front page: files in, a queue, results to compare, to touch up and to save.
 import '../site';
 import { announce, count, find, findAll, page as shown, t } from '../page';
+import { showLeft } from '../front/allowance';
+import { capable } from '../front/device';
 import { List, type Action } from '../front/list';
-import { finished, stateOf, type Job, type Page } from '../front/model';
+import { cleaned, finished, stateOf, type Job, type Page } from '../front/model';
 import { Queue } from '../front/queue';
+import { bytes } from '../front/picture';
 import { copy, download, print, saved, zip, type Format } from '../front/save';
 import type { Options } from '../front/send';
-import { Store } from '../front/store';
+import { onForgotten, Store } from '../front/store';
 import type { TouchUp } from '../front/touch';
 import { Viewer } from '../front/viewer';
 
 const form = find<HTMLFormElement>('#options');
-const notice = find('#notice');
 const result = find('#result');
 const viewer = new Viewer();
-const list = new List((action, job) => actions[action](job));
+const list = new List({
+  act: (action, job) => actions[action](job),
+  moved: (job, to) => queue.move(job, to),
+  chosen: (job, numbers) => queue.choose(job, numbers),
+  outdated: (job) => queue.outdated(job),
+});
 let viewed: { job: Job; page: Page } | null = null;
 let urls: string[] = []; // of what is compared
-let touchUp: TouchUp | null = null;
+let painting: { job: Job; page: Page; touchUp: TouchUp } | null = null;
+let painted = Promise.resolve(); // fulfilled when what was painted last is part of its page
 
 // --- The queue
 
@@ -26,47 +34,70 @@ const queue = new Queue(store, {
   changed: (job) => {
     list.show(job);
     showCount();
+    showAgain();
     if (viewed?.job === job) showPager();
   },
   announced: (job) => list.announce(job),
   finished: (job, page) => {
+    thumb(job);
+    if (viewed?.page === page) view(job, page);
     if (viewed) return;
     view(job, page);
     result.scrollIntoView({ block: 'nearest' });
   },
-  source: (job, page) => {
-    if (page.n === 1) list.thumb(job, page.source!);
-  },
-  halted: (message) => {
-    find('p', notice).textContent = message;
-    notice.hidden = false;
-  },
-}, options);
+  source: (job) => thumb(job),
+  halted: (job) => list.reveal(job),
+}, options, onDevice);
 
 const actions: Record<Action, (job: Job) => void> = {
   show: (job) => {
-    view(job, viewed?.job === job ? viewed.page : job.pages.find((page) => page.result)!);
+    view(job, viewed?.job === job ? viewed.page : cleaned(job)[0]!);
     result.scrollIntoView({ block: 'nearest' });
   },
   download: (job) => void save(() => saved(job, format(), keepUnwritten())),
-  shrink: (job) => void queue.shrink(job),
-  retry: (job) => { queue.retry(job); notice.hidden = true; },
+  rest: (job) => void queue.rest(job),
+  again: (job) => queue.again(job),
+  retry: (job) => queue.retry(job),
   now: () => queue.now(),
   cancel: (job) => {
     queue.cancel(job);
     if (!queue.jobs.includes(job)) forget(job);
   },
   remove: (job) => {
+    const at = queue.jobs.indexOf(job);
     queue.remove(job);
     forget(job);
+    offerUndo(job, at);
   },
 };
+
+/** Shows a file's first page beside its name: cleaned, once it is. */
+function thumb(job: Job): void {
+  const first = cleaned(job)[0] ?? job.pages[0];
+  const picture = first?.result ? finished(first.result) : first?.source;
+  if (picture) list.thumb(job, picture);
+}
+
+/** Lets the last file that was removed come back. */
+function offerUndo(job: Job, at: number): void {
+  const line = find('#removed');
+  find('span', line).textContent = t('front.js.removed', { name: job.name });
+  line.hidden = false;
+  find('button', line).onclick = () => {
+    line.hidden = true;
+    queue.putBack(job, at);
+    list.add(job, at);
+    thumb(job);
+    showCount();
+    list.focus(job);
+  };
+}
 
 function forget(job: Job): void {
   list.remove(job);
   if (viewed?.job === job) {
-    const next = queue.jobs.find((other) => stateOf(other) === 'done');
-    if (next) view(next, next.pages[0]!);
+    const next = finishedJobs()[0];
+    if (next) view(next, cleaned(next)[0]!);
     else viewNothing();
   }
   showCount();
@@ -78,8 +109,17 @@ function showCount(): void {
   document.body.classList.toggle('filled', queue.jobs.length > 0);
   find('#count').textContent = count('front.js.count', queue.jobs.length, { done });
   find('.all').hidden = queue.jobs.length < 2;
-  for (const id of ['#all-zip', '#all-pdf']) find<HTMLButtonElement>(id).disabled = done === 0;
+  for (const id of ['#all-zip', '#all-pdf']) find<HTMLButtonElement>(id).disabled = finishedJobs().length === 0;
 }
+
+/** Offers to clean anew what was cleaned with other options. */
+function showAgain(): void {
+  find('#again').hidden = !queue.jobs.some((job) => queue.outdated(job));
+}
+
+find('#again button').addEventListener('click', () => {
+  for (const job of queue.jobs) if (queue.outdated(job)) queue.again(job);
+});
 
 async function add(files: Iterable<File>): Promise<void> {
   const jobs = Array.from(files, (file) => queue.add(file));
@@ -102,6 +142,11 @@ function options(): Options {
   return chosen;
 }
 
+/** Whether pages are cleaned in this browser. */
+function onDevice(): boolean {
+  return shown.engine !== undefined && find<HTMLInputElement>('[name=where]', form).checked;
+}
+
 const format = (): Format => find<HTMLSelectElement>('[name=format]', form).value as Format;
 const keepUnwritten = (): boolean => find<HTMLInputElement>('[name=keepUnwritten]', form).checked;
 const inputs = (): (HTMLInputElement | HTMLSelectElement)[] => findAll<HTMLInputElement | HTMLSelectElement>('input, select', form);
@@ -109,6 +154,17 @@ const inputs = (): (HTMLInputElement | HTMLSelectElement)[] => findAll<HTMLInput
 /** Names a switch among those of its form. */
 const named = (input: HTMLInputElement | HTMLSelectElement): string =>
   input instanceof HTMLInputElement ? `${input.name}=${input.value}` : input.name;
+
+/** Says what cleaning on the device means, and what is left of what the service gives. */
+function showPlace(): void {
+  const here = onDevice();
+  for (const line of findAll('#private')) {
+    line.hidden = !here;
+    find('span', line).textContent = t('front.js.engineSize', { size: bytes(shown.engine!.packed) });
+  }
+  if (here) find('#left').hidden = true;
+  else void showLeft();
+}
 
 form.addEventListener('change', (event) => {
   const ink = findAll<HTMLInputElement>('[name=ink]', form);
@@ -118,6 +174,9 @@ form.addEventListener('change', (event) => {
   }
   const chosen = inputs().map((input) => [named(input), input instanceof HTMLInputElement ? input.checked : input.value]);
   localStorage.setItem('options', JSON.stringify(Object.fromEntries(chosen)));
+  for (const job of queue.jobs) list.show(job);
+  showAgain();
+  showPlace();
 });
 
 function restoreOptions(): void {
@@ -128,12 +187,13 @@ function restoreOptions(): void {
     if (input instanceof HTMLInputElement) input.checked = value === true;
     else input.value = String(value);
   }
+  if (!capable()) for (const server of findAll<HTMLInputElement>('[name=where][value=server]', form)) server.checked = true;
 }
 
 // --- The result
 
 function view(job: Job, page: Page): void {
-  leaveTouchUp();
+  void finishTouchUp();
   viewed = { job, page };
   for (const url of urls) URL.revokeObjectURL(url);
   urls = [page.source!, finished(page.result!)].map((blob) => URL.createObjectURL(blob));
@@ -147,7 +207,7 @@ function view(job: Job, page: Page): void {
 }
 
 function viewNothing(): void {
-  leaveTouchUp();
+  void finishTouchUp();
   viewed = null;
   viewer.show(shown.assets['before.webp']!, shown.assets['after.webp']!);
   find('#result-title').textContent = t('front.js.example');
@@ -160,39 +220,39 @@ function viewNothing(): void {
 function showPager(): void {
   if (!viewed) return;
   const { job, page } = viewed;
-  const done = job.pages.filter((other) => other.result);
+  const done = cleaned(job);
   const at = done.indexOf(page);
   find('#pager').hidden = job.pages.length < 2;
   find('#page-number').textContent = `${page.n} / ${job.pages.length}`;
   find<HTMLButtonElement>('#page-before').disabled = at <= 0;
   find<HTMLButtonElement>('#page-after').disabled = at >= done.length - 1;
-  find<HTMLButtonElement>('#actions .download').disabled = stateOf(job) !== 'done';
 }
 
 function turn(by: number): void {
   if (!viewed) return;
-  const done = viewed.job.pages.filter((other) => other.result);
+  const done = cleaned(viewed.job);
   const next = done[done.indexOf(viewed.page) + by];
   if (next) view(viewed.job, next);
 }
 
-/** Makes a file and saves it. */
-async function save(make: () => Promise<{ name: string; blob: Blob }>): Promise<void> {
+/** Makes a file and hands it on: by default it is downloaded. */
+async function save(make: () => Promise<{ name: string; blob: Blob } | null>, hand = async (name: string, blob: Blob) => download(name, blob)): Promise<void> {
   announce(t('front.js.packing'));
   document.body.classList.add('packing');
   try {
     await finishTouchUp();
-    const { name, blob } = await make();
-    download(name, blob);
+    const made = await make();
+    if (made) await hand(made.name, made.blob);
     announce('');
-  } catch (error) {
-    announce(t('front.js.notSaved', { why: (error as Error).message }));
+  } catch {
+    announce(t('front.js.notSaved'));
   } finally {
     document.body.classList.remove('packing');
   }
 }
 
-const finishedJobs = (): Job[] => queue.jobs.filter((job) => stateOf(job) === 'done');
+/** The files of which there is something to save. */
+const finishedJobs = (): Job[] => queue.jobs.filter((job) => cleaned(job).length > 0);
 
 find('#page-before').addEventListener('click', () => turn(-1));
 find('#page-after').addEventListener('click', () => turn(1));
@@ -214,10 +274,27 @@ find('#all-pdf').addEventListener('click', () => void save(async () => {
   const { assemble } = await import('../front/pdf');
   return { name: 'unink.pdf', blob: await assemble(finishedJobs(), keepUnwritten()) };
 }));
-find('#all-remove').addEventListener('click', () => {
-  for (const job of [...queue.jobs]) actions.remove(job);
+const sure = find<HTMLDialogElement>('#sure');
+find('#all-remove').addEventListener('click', () => sure.showModal());
+find('#all-gone').addEventListener('click', () => {
+  sure.close();
+  for (const job of [...queue.jobs]) {
+    queue.remove(job);
+    forget(job);
+  }
+  find('#removed').hidden = true;
   find('#files').focus();
 });
+
+/** What the browser can hand to other apps. */
+const shareable = (file: File): boolean => navigator.canShare?.({ files: [file] }) ?? false;
+
+find('#share').hidden = !shareable(new File([''], 'page.png', { type: 'image/png' }));
+find('#share').addEventListener('click', () => void save(async () => viewed && saved(viewed.job, format(), keepUnwritten()), async (name, blob) => {
+  const file = new File([blob], name, { type: blob.type });
+  if (shareable(file)) await navigator.share({ files: [file] }).catch(() => {}); // it was not shared after all
+  else download(name, blob);
+}));
 
 // --- Touch-up
 
@@ -229,11 +306,12 @@ function showTouchUp(open: boolean): void {
 
 find('#touch-up').addEventListener('click', async () => {
   if (!viewed) return;
-  const { page } = viewed;
+  const { job, page } = viewed;
+  await painted; // the strokes of a moment ago belong to it
   const { TouchUp } = await import('../front/touch');
-  const opened = await TouchUp.open(page.result!);
-  if (viewed?.page !== page || touchUp) return opened.cancel();
-  touchUp = opened;
+  const touchUp = await TouchUp.open(page.result!);
+  if (viewed?.page !== page || painting) return touchUp.cancel();
+  painting = { job, page, touchUp };
   showTouchUp(true);
   find('#touch').focus();
 });
@@ -242,23 +320,34 @@ find('#touch-done').addEventListener('click', async () => {
   find('#touch-up').focus();
 });
 
-/** Keeps what was painted. */
-async function finishTouchUp(): Promise<void> {
-  if (!touchUp || !viewed) return;
-  const { job, page } = viewed;
-  const painted = await touchUp.close();
-  page.result = { ...page.result!, touched: undefined, ...painted };
-  touchUp = null;
-  showTouchUp(false);
-  void store.savePage(job, page);
+/** Ends touching up, and keeps what was painted. */
+function finishTouchUp(): Promise<void> {
+  if (painting) {
+    painted = keep(painting);
+    painting = null;
+    showTouchUp(false);
+  }
+  return painted;
+}
+
+addEventListener('keydown', (event) => {
+  if (event.key !== 'Escape' || !painting) return;
+  void finishTouchUp();
+  find('#touch-up').focus();
+});
+
+/** Makes strokes part of their page, which may no longer be the one that is seen, nor have the result that was painted on. */
+async function keep({ job, page, touchUp }: NonNullable<typeof painting>): Promise<void> {
+  const under = page.result!;
+  const strokes = await touchUp.close();
+  if (page.result !== under) return;
+  page.result = { ...under, touched: undefined, ...strokes };
+  thumb(job);
+  if (queue.jobs.includes(job)) void store.savePage(job, page);
+  if (viewed?.page !== page) return;
   URL.revokeObjectURL(urls[1]!);
   urls[1] = URL.createObjectURL(finished(page.result));
   viewer.replaceAfter(urls[1]);
-}
-
-/** Ends touching up when another page is shown. */
-function leaveTouchUp(): void {
-  void finishTouchUp();
 }
 
 // --- The ways in: pick, photograph, drop, paste, share
@@ -278,10 +367,6 @@ for (const kind of ['dragenter', 'dragover', 'dragleave', 'drop'] as const) {
     if (kind === 'drop') void add([...event.dataTransfer.files]);
   });
 }
-find('button', notice).addEventListener('click', () => {
-  notice.hidden = true;
-  queue.resume();
-});
 
 /** Takes what the service worker has put aside for the page. */
 async function takeShared(): Promise<void> {
@@ -296,15 +381,28 @@ async function takeShared(): Promise<void> {
   }
 }
 
+/** Says what was done on the page before, which led here. */
+function sayFarewell(): void {
+  const farewell = sessionStorage.getItem('farewell');
+  sessionStorage.removeItem('farewell');
+  if (!farewell) return;
+  const line = find('#farewell');
+  line.textContent = t(farewell === 'deleted' ? 'front.js.deleted' : 'front.js.loggedOut');
+  line.hidden = false;
+}
+
+onForgotten(() => location.reload());
+sayFarewell();
 restoreOptions();
+showPlace();
 const kept = await store.load();
 for (const job of kept) {
   list.add(job);
-  if (job.pages[0]?.source) list.thumb(job, job.pages[0].source);
+  thumb(job);
 }
 queue.restore(kept);
 showCount();
-const first = kept.find((job) => job.pages.some((page) => page.result));
-if (first) view(first, first.pages.find((page) => page.result)!);
+const first = finishedJobs()[0];
+if (first) view(first, cleaned(first)[0]!);
 await takeShared();
 document.body.classList.add('ready');

@@ -3,6 +3,7 @@ export {};
 
 declare const self: ServiceWorkerGlobalScope;
 declare const KEEP: string[]; // what the front page loads
+declare const ENGINE: string[]; // what cleaning on the device loads besides, when it is first used
 declare const VERSION: string;
 
 const kept = `unink-${VERSION}`;
@@ -17,7 +18,11 @@ self.addEventListener('install', (event) => {
 
 self.addEventListener('activate', (event) => {
   event.waitUntil((async () => {
-    for (const name of await caches.keys()) if (name.startsWith('unink-') && name !== kept) await caches.delete(name);
+    for (const name of await caches.keys()) {
+      if (!name.startsWith('unink-') || name === kept) continue;
+      await takeOver(name);
+      await caches.delete(name);
+    }
     await self.clients.claim();
   })());
 });
@@ -30,6 +35,15 @@ self.addEventListener('fetch', (event) => {
   else if (request.method === 'POST' && url.pathname === '/share') event.respondWith(share(request));
   else if (request.method === 'GET' && request.mode === 'navigate') event.respondWith(navigation(request, url));
 });
+
+/** Keeps what is large and still the same, so that it need not be loaded again. */
+async function takeOver(old: string): Promise<void> {
+  const [from, to] = await Promise.all([caches.open(old), caches.open(kept)]);
+  for (const name of ENGINE) {
+    const found = await from.match(`/assets/${name}`);
+    if (found) await to.put(`/assets/${name}`, found);
+  }
+}
 
 /** Files whose names tell their content are fetched once. */
 async function asset(request: Request): Promise<Response> {

@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// completionCmd prints what a shell reads to complete commands and flags. The shell then asks completeCmd.
+type completionCmd struct {
+	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish. To use it: source <(unink completion bash)"`
+}
+
+var completions = map[string]string{
+	"bash": "complete -o default -C 'unink complete' unink\n",
+	"zsh":  "autoload -U +X bashcompinit && bashcompinit\ncomplete -o default -C 'unink complete' unink\n",
+	"fish": "complete -c unink -a '(COMP_LINE=(commandline -cp) unink complete)'\n",
+}
+
+// Run prints it.
+func (c *completionCmd) Run(env *environment) error {
+	_, err := fmt.Fprint(env.stdout, completions[c.Shell])
+	return err
+}
+
+type completeCmd struct {
+	Words []string `arg:"" optional:"" passthrough:""` // bash says the command, the word and the one before; COMP_LINE has all
+}
+
+// Run prints what the last word of COMP_LINE can become, one a line; of files the shell knows.
+func (*completeCmd) Run(env *environment, k *kong.Context) error {
+	for _, word := range candidates(k.Model.Node, os.Getenv("COMP_LINE")) {
+		if _, err := fmt.Fprintln(env.stdout, word); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// candidates are the commands or flags that the last word of a line begins.
+func candidates(node *kong.Node, line string) (found []string) {
+	words := strings.Split(line, " ")
+	last := words[len(words)-1]
+	for _, word := range words[:len(words)-1] {
+		for _, child := range node.Children {
+			if child.Name == word {
+				node = child
+			}
+		}
+	}
+	if strings.HasPrefix(last, "-") {
+		for _, group := range node.AllFlags(true) {
+			for _, flag := range group {
+				found = append(found, "--"+flag.Name)
+			}
+		}
+	} else {
+		for _, child := range node.Children {
+			if !child.Hidden {
+				found = append(found, child.Name)
+			}
+		}
+	}
+	begun := found[:0]
+	for _, word := range found {
+		if strings.HasPrefix(word, last) {
+			begun = append(begun, word)
+		}
+	}
+	return begun
+}

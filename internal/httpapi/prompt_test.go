@@ -1,0 +1,166 @@
+package httpapi
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"unink"
+	"unink/internal/account"
+	"unink/internal/credit"
+)
+
+// witness takes an answer, and looks at the service each time something of it arrives.
+type witness struct {
+	deadlineRecorder
+	begins  func()               // before the header is written
+	arrives func(so []byte)      // after each part of the body
+	refuse  func(b []byte) error // whether a part can be written; nil is always
+}
+
+func (w *witness) WriteHeader(status int) {
+	w.begins()
+	w.deadlineRecorder.WriteHeader(status)
+}
+
+func (w *witness) Write(b []byte) (int, error) {
+	if w.refuse != nil {
+		if err := w.refuse(b); err != nil {
+			return 0, err
+		}
+	}
+	n, err := w.deadlineRecorder.Write(b)
+	w.arrives(w.Body.Bytes())
+	return n, err
+}
+
+// shop is a customer with a few credits, whose requests each have the same idempotency key.
+type shop struct {
+	*accountServer
+	account.Customer
+	token string
+	page  string
+}
+
+func newShop(t *testing.T, credits int) *shop {
+	s := withAccounts(t)
+	c, token := s.bought("prompt@example.com", "prompt-shop")
+	if _, _, err := s.services.Credits.Grant(t.Context(), credit.Grant{Owner: customerOwner(c.ID), Credits: credits, Expires: credit.Never, Source: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	return &shop{s, c, token, mediaJSON(picture(t, 32, 32), "")}
+}
+
+func (s *shop) send(w http.ResponseWriter) {
+	r := httptest.NewRequest(http.MethodPost, "/cleanup", strings.NewReader(s.page))
+	r.Host = s.Slug + "." + s.cfg.Domain
+	r.Header.Set("Authorization", "Bearer "+s.token)
+	r.Header.Set("Content-Type", developerContentType)
+	r.Header.Set("Idempotency-Key", "prompt")
+	s.Handler().ServeHTTP(w, r)
+}
+
+// slotsFree reports whether the customer may have as many requests at once as ever.
+func (s *shop) slotsFree() bool {
+	for range 4 {
+		free, ok := s.services.Slots.Acquire(customerOwner(s.ID))
+		if !ok {
+			return false
+		}
+		defer free()
+	}
+	return true
+}
+
+func (s *shop) left() (usable, held int) {
+	s.t.Helper()
+	usable, err := s.services.Credits.Balance(s.t.Context(), customerOwner(s.ID))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	open, err := s.services.Credits.Outstanding(s.t.Context())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return usable, open.Held
+}
+
+// Who asks again as soon as an answer is there must find nothing of the first request in the way.
+func TestNothingIsHeldWhenARefusalBegins(t *testing.T) {
+	s := newShop(t, 1)
+	s.cleaner = refusing(unink.ErrNoContent)
+	w := &witness{deadlineRecorder: deadlineRecorder{httptest.NewRecorder()}, arrives: func([]byte) {}}
+	begun := false
+	w.begins = func() {
+		begun = true
+		if usable, held := s.left(); usable != 1 || held != 0 || !s.slotsFree() {
+			t.Errorf("the refusal begins with %d credits usable, %d held, slots free %v", usable, held, s.slotsFree())
+		}
+	}
+	s.send(w)
+	if !begun || w.Code != http.StatusUnprocessableEntity || w.Header().Get("X-Credits-Remaining") != "1" {
+		t.Errorf("got %d with %q credits", w.Code, w.Header().Get("X-Credits-Remaining"))
+	}
+}
+
+func TestCreditIsSettledWhenTheAnswerIsComplete(t *testing.T) {
+	s := newShop(t, 2)
+	w := &witness{deadlineRecorder: deadlineRecorder{httptest.NewRecorder()}}
+	w.begins = func() {
+		if !s.slotsFree() {
+			t.Error("the answer begins while its slot is taken")
+		}
+	}
+	complete := false
+	w.arrives = func(so []byte) {
+		usable, held := s.left()
+		if complete = strings.HasSuffix(string(so), "}\n"); complete && (usable != 1 || held != 0) {
+			t.Errorf("the answer is complete with %d credits usable, %d held", usable, held)
+		}
+	}
+	s.send(w)
+	if !complete || w.Code != http.StatusOK {
+		t.Fatalf("got %d %s", w.Code, w.Body)
+	}
+	again := &deadlineRecorder{httptest.NewRecorder()}
+	s.send(again)
+	if again.Code != http.StatusOK || again.Header().Get("X-Credits-Charged") != "0" {
+		t.Errorf("the same key again: %d, charged %q", again.Code, again.Header().Get("X-Credits-Charged"))
+	}
+}
+
+// timed is a witness that keeps until when the client may take what is written.
+type timed struct {
+	*witness
+	until time.Time
+}
+
+func (w *timed) SetWriteDeadline(t time.Time) error {
+	w.until = t
+	return nil
+}
+
+// A database that answers late takes its own time to settle, not the client's to receive the last byte.
+func TestSettlingTakesNoTimeFromTheClient(t *testing.T) {
+	s := newShop(t, 1)
+	w := &timed{witness: &witness{deadlineRecorder: deadlineRecorder{httptest.NewRecorder()}, begins: func() {}}}
+	var before, last time.Time
+	w.arrives = func([]byte) { before, last = last, w.until }
+	s.send(w)
+	if w.Code != http.StatusOK || before.IsZero() || !last.After(before) {
+		t.Errorf("got %d; the body could be taken until %v, its last byte until %v", w.Code, before, last)
+	}
+}
+
+func TestAnswerThatCannotBeWrittenIsNotCharged(t *testing.T) {
+	s := newShop(t, 1)
+	w := &witness{deadlineRecorder: deadlineRecorder{httptest.NewRecorder()}, begins: func() {}, arrives: func([]byte) {}}
+	w.refuse = func([]byte) error { return errors.New("the connection was reset") }
+	s.send(w)
+	if usable, held := s.left(); usable != 1 || held != 0 {
+		t.Errorf("%d credits usable, %d held after an answer that was lost", usable, held)
+	}
+}

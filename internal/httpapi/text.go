@@ -1,0 +1,69 @@
+package httpapi
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+)
+
+// storable reports whether a text from outside can be kept and looked up in every database: PostgreSQL
+// refuses what is not UTF-8, and NUL.
+func storable(text string) bool {
+	return utf8.ValidString(text) && strings.IndexByte(text, 0) < 0
+}
+
+// checkText refuses what is not storable.
+func checkText(name, text string) error {
+	if !storable(text) {
+		return fail(badParameter, "%.64q must be UTF-8 without NUL", name)
+	}
+	return nil
+}
+
+// query reads a request's query, all of it: net/http would pass over the parts that are malformed, and
+// what was asked for with them.
+func query(r *http.Request) (url.Values, error) {
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, failWith(err, badParameter, "the query is malformed: each % needs two hexadecimal digits after it, and parts are separated by &, not by ;")
+	}
+	for name, all := range values {
+		for _, text := range append(all, name) {
+			if err := checkText(name, text); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return values, nil
+}
+
+// queryText is a value of the query that may be given once.
+func queryText(r *http.Request, name string) (text string, given bool, err error) {
+	values, err := query(r)
+	if err == nil && len(values[name]) > 1 {
+		err = fail(badParameter, "%s is given %d times", name, len(values[name]))
+	}
+	return values.Get(name), values.Has(name), err
+}
+
+// checkTexts checks all texts of a value that was read from JSON.
+func checkTexts(name string, v any) error {
+	switch v := v.(type) {
+	case string:
+		return checkText(name, v)
+	case []any:
+		for _, one := range v {
+			if err := checkTexts(name, one); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		for name, one := range v {
+			if err := checkTexts(name, one); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

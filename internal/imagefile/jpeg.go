@@ -1,0 +1,156 @@
+package imagefile
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"image"
+	"image/jpeg"
+	"io"
+	"iter"
+	"sort"
+	"strings"
+)
+
+// The markers that are looked for in a JPEG.
+const (
+	markSOF0 = 0xc0 // frames: baseline, …
+	markSOF2 = 0xc2 // … and progressive
+	markRST0 = 0xd0
+	markRST7 = 0xd7
+	markEOI  = 0xd9
+	markSOS  = 0xda // a scan, which its data follows
+)
+
+// jpegSegment is a part of a JPEG between two markers.
+type jpegSegment struct {
+	marker byte
+	at     int    // of the marker
+	body   []byte // without the length, and without a scan's data
+}
+
+// jpegParts yields the segments of a JPEG up to its end mark, or to where it was cut.
+func jpegParts(data []byte) iter.Seq[jpegSegment] {
+	return func(yield func(jpegSegment) bool) {
+		for at := 2; at+4 <= len(data) && data[at] == 0xff; {
+			marker := data[at+1]
+			if marker == 0xff { // fill byte
+				at++
+				continue
+			}
+			n := int(binary.BigEndian.Uint16(data[at+2:]))
+			if marker == markEOI || n < 2 || at+2+n > len(data) {
+				return
+			}
+			if !yield(jpegSegment{marker, at, data[at+4 : at+2+n]}) {
+				return
+			}
+			at += 2 + n
+			if marker == markSOS {
+				at = scanEnd(data, at)
+			}
+		}
+	}
+}
+
+// scanEnd is where the first marker after a scan's data is, or the data's end.
+func scanEnd(data []byte, at int) int {
+	for ; at+1 < len(data); at++ {
+		if next := data[at+1]; data[at] == 0xff && next != 0 && (next < markRST0 || next > markRST7) {
+			return at
+		}
+	}
+	return len(data)
+}
+
+// decodeJPEG decodes a file, also one that was cut: what is missing of at most a tenth of its lines
+// is white, and of a progressive one the last refinement may be missing.
+func decodeJPEG(data []byte) (image.Image, error) {
+	m, err := jpeg.Decode(bytes.NewReader(data))
+	if err == nil {
+		return m, nil
+	}
+	var frame, scan jpegSegment
+	for part := range jpegParts(data) {
+		switch {
+		case part.marker == markSOF0 || part.marker == markSOF0+1 || part.marker == markSOF2:
+			frame = part
+		case part.marker == markSOS:
+			scan = part
+		}
+	}
+	if scan.body == nil || frame.body == nil || scanEnd(data, scan.at+4+len(scan.body)) < len(data) {
+		return nil, err // not cut in a scan
+	}
+	if m, err := decodeEnded(data); err == nil { // only the end mark was missing
+		return m, nil
+	}
+	var rest image.Image
+	if frame.marker == markSOF2 {
+		rest = withoutRefinement(data, scan)
+	} else {
+		rest = upperLines(data, frame)
+	}
+	if rest == nil {
+		return nil, err
+	}
+	return rest, nil
+}
+
+// decodeEnded decodes data that lacks an end mark.
+func decodeEnded(data ...[]byte) (image.Image, error) {
+	return jpeg.Decode(io.MultiReader(bytes.NewReader(bytes.Join(data, nil)), strings.NewReader("\xff\xd9")))
+}
+
+// withoutRefinement decodes a progressive picture without the scan in which it was cut, if that
+// was to add the last bit of the luminance's detail; nil if not.
+func withoutRefinement(data []byte, scan jpegSegment) image.Image {
+	b := scan.body // number of components, two bytes for each, first and last coefficient, bits before and after
+	if len(b) != 6 || b[0] != 1 || b[3] == 0 || b[5] != 1<<4 {
+		return nil
+	}
+	m, err := decodeEnded(data[:scan.at])
+	if err != nil {
+		return nil
+	}
+	return m
+}
+
+// upperLines decodes as many lines as there are of a picture, and leaves the rest white; nil if over a
+// tenth is missing. The decoder is told of fewer lines, and passes over data that it needs not.
+func upperLines(data []byte, frame jpegSegment) image.Image {
+	height, width, block, err := frameSize(frame)
+	if err != nil {
+		return nil
+	}
+	before, after := data[:frame.at+5], data[frame.at+7:]
+	var m image.Image
+	decodes := func(lines int) bool {
+		some, err := decodeEnded(before, binary.BigEndian.AppendUint16(nil, uint16(lines)), after)
+		if err == nil {
+			m = some
+		}
+		return err == nil
+	}
+	least, most := (height-height/10+block-1)/block, (height-1)/block
+	missing := sort.Search(most-least+1, func(i int) bool { return decodes((most - i) * block) })
+	if missing > most-least {
+		return nil
+	}
+	return onWhite(m, image.Rect(0, 0, width, height))
+}
+
+// frameSize reads a frame's size in pixels and the height of its rows of blocks.
+func frameSize(frame jpegSegment) (height, width, block int, err error) {
+	b := frame.body // precision, height, width, number of components, three bytes for each
+	if len(b) < 6 || len(b) != 6+3*int(b[5]) {
+		return 0, 0, 0, errors.New("the frame is broken")
+	}
+	for c := 6; c < len(b); c += 3 {
+		block = max(block, 8*int(b[c+1]&15))
+	}
+	if block == 0 {
+		return 0, 0, 0, errors.New("the frame has no components")
+	}
+	return int(binary.BigEndian.Uint16(b[1:])), int(binary.BigEndian.Uint16(b[3:])), block, nil
+}

@@ -1,0 +1,94 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"image"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"unink"
+	"unink/internal/imagefile"
+	"unink/internal/misuse"
+	"unink/internal/pdf"
+)
+
+// binds reports whether pictures are to be put together in a PDF.
+func (r Request) binds(sources []source) bool {
+	return strings.EqualFold(filepath.Ext(r.Out), pdfEnding) && !isFolder(r.Out) &&
+		len(sources) > 0 && !slices.ContainsFunc(sources, func(s source) bool { return s.pdf })
+}
+
+// bind is the plan for pictures, in their order, that become one PDF.
+func (p *Plan) bind(out string, pictures []source) error {
+	for _, s := range pictures {
+		if resolve(s.path) == resolve(out) {
+			return misuse.Errorf("-o %s is one of the inputs; use another name", out)
+		}
+	}
+	p.pages = []page{{input: pictures[0].path, names: map[unink.Format]string{pdfName: out}, document: bound(pictures)}}
+	return nil
+}
+
+// bound is a document of pictures that are no PDF yet.
+func bound(pictures []source) *document {
+	d := &document{input: pictures[0].path, leaves: pictures, pages: make([]pdf.Page, len(pictures))}
+	if slices.ContainsFunc(pictures, func(s source) bool { return s.path != d.input }) {
+		d.input = fmt.Sprintf("%d pictures", len(pictures))
+	}
+	for i := range pictures {
+		d.numbers = append(d.numbers, i+1)
+	}
+	d.left.Store(int32(len(pictures)))
+	d.begin = sync.OnceValue(d.open)
+	return d
+}
+
+// label names a page of a document in messages.
+func (d *document) label(i int) string {
+	switch {
+	case d.leaves == nil:
+		return fmt.Sprintf("%s, page %d", d.input, d.numbers[i])
+	case d.leaves[i].page > 0:
+		return fmt.Sprintf("%s, page %d", d.leaves[i].path, d.leaves[i].page)
+	}
+	return d.leaves[i].path
+}
+
+// draw is a page's picture, and the size that it has on paper.
+func (d *document) draw(ctx context.Context, i int) (*image.RGBA, pdf.Size, error) {
+	if d.leaves == nil {
+		picture, err := d.source.Draw(ctx, d.numbers[i]-1)
+		if err != nil {
+			return nil, pdf.Size{}, err
+		}
+		return picture.Pixels, picture.Size, nil
+	}
+	data, err := readFile(d.leaves[i].path)
+	if err != nil {
+		return nil, pdf.Size{}, err
+	}
+	if n := d.leaves[i].page; n > 0 {
+		data = imagefile.Page(data, n-1)
+	}
+	picture, err := imagefile.Decode(data, imagefile.Limits{MaxBytes: MaxFileBytes, MaxPixels: pdf.MaxPixels})
+	if err != nil {
+		return nil, pdf.Size{}, err
+	}
+	return picture.Pixels, onPaper(picture), nil
+}
+
+// a4Width is in points.
+const a4Width = 595.276
+
+// onPaper is the size that a picture has by its resolution; without one it is as wide as A4.
+func onPaper(p *imagefile.Picture) pdf.Size {
+	width, height := float64(p.Pixels.Rect.Dx()), float64(p.Pixels.Rect.Dy())
+	across, down := p.DPI[0], p.DPI[1]
+	if across <= 0 || down <= 0 {
+		return pdf.Size{Width: a4Width, Height: a4Width * height / width}
+	}
+	return pdf.Size{Width: width / across * 72, Height: height / down * 72}
+}

@@ -1,0 +1,160 @@
+package job
+
+import (
+	"context"
+	"image"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"unink"
+	"unink/internal/pdf"
+	"unink/internal/pdf/pdftest"
+)
+
+// sizesOf are the sizes of a PDF's pages.
+func sizesOf(t *testing.T, path string) (sizes []pdf.Size) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := pdf.Open(t.Context(), data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	for n := range d.Pages() {
+		p, err := d.Draw(t.Context(), n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sizes = append(sizes, p.Size)
+	}
+	return sizes
+}
+
+// painter is an engine that cleans the pages of PDFs as a function does.
+type painter struct {
+	cleaning
+	clean func(ctx context.Context, m image.Image) (*unink.Page, error)
+}
+
+func (p painter) CleanImage(ctx context.Context, m image.Image, _ unink.Options) (*unink.Page, error) {
+	return p.clean(ctx, m)
+}
+
+// planOf plans a PDF whose page n is 100+n points wide.
+func planOf(t *testing.T, pages int, r Request) (p *Plan, out string) {
+	t.Helper()
+	var made []pdftest.Page
+	for n := range pages {
+		made = append(made, pdftest.Page{Width: 101 + n, Height: 100, Text: "x"})
+	}
+	in := filepath.Join(t.TempDir(), "exam.pdf")
+	if err := os.WriteFile(in, pdftest.Make(made...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out = filepath.Join(t.TempDir(), "clean.pdf")
+	r.Inputs, r.Out = []string{in}, out
+	p, err := r.Plan(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, out
+}
+
+func TestPagesOfPDFStayInOrder(t *testing.T) {
+	const pages = 30
+	p, out := planOf(t, pages, Request{})
+	// Every second page waits for the one after it.
+	var mu sync.Mutex
+	seen := 0
+	later := make(chan struct{})
+	report := all(t, p, painter{clean: func(_ context.Context, m image.Image) (*unink.Page, error) {
+		mu.Lock()
+		seen++
+		first := seen%2 == 1
+		mine := later
+		if !first {
+			close(later)
+			later = make(chan struct{})
+		}
+		mu.Unlock()
+		if first {
+			<-mine
+		}
+		return &unink.Page{Image: m.(*image.RGBA), Report: unink.Report{Removed: 0.1}}, nil
+	}}, 2)
+	for n, size := range sizesOf(t, out) {
+		if want := (pdf.Size{Width: float64(101 + n), Height: 100}); size != want {
+			t.Errorf("page %d is %v, want %v", n+1, size, want)
+		}
+	}
+	if len(report.documents) != 1 || report.documents[0].Output != out || report.documents[0].Pages != pages {
+		t.Errorf("the report: %+v", report.documents)
+	}
+}
+
+// A page that was turned upright takes its paper along.
+func TestTurnedPageOfPDF(t *testing.T) {
+	p, out := planOf(t, 1, Request{KeepClean: true}) // but it is corrected
+	all(t, p, painter{clean: func(_ context.Context, m image.Image) (*unink.Page, error) {
+		size := m.Bounds().Size()
+		return &unink.Page{Image: image.NewRGBA(image.Rect(0, 0, size.Y, size.X)), Report: unink.Report{Turned: 90}}, nil
+	}}, 1)
+	sizes := sizesOf(t, out)
+	if want := (pdf.Size{Width: 100, Height: 101}); len(sizes) != 1 || sizes[0] != want {
+		t.Errorf("the page is %v, want %v", sizes, want)
+	}
+}
+
+func TestInterruptLeavesNoPDF(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	p, out := planOf(t, 5, Request{})
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	sum := p.Run(ctx, painter{clean: func(ctx context.Context, m image.Image) (*unink.Page, error) {
+		if m.Bounds().Dx() > 285 { // page 3
+			interrupt()
+			return nil, &unink.Error{Code: unink.ErrCanceled, Op: "clean", Err: ctx.Err()}
+		}
+		return &unink.Page{Image: m.(*image.RGBA)}, nil
+	}}, 1, &told{})
+	if !sum.Interrupted {
+		t.Errorf("%+v", sum)
+	}
+	if files, err := os.ReadDir(filepath.Dir(out)); err != nil || len(files) > 0 {
+		t.Errorf("left behind: %v (%v)", files, err)
+	}
+	if d := p.pages[0].document; d.source != nil || d.waits != nil {
+		t.Error("the PDF was not closed")
+	}
+}
+
+func TestPageRanges(t *testing.T) {
+	for s, want := range map[string]string{
+		"": "1 2 3 4 5 ", "2-4": "2 3 4 ", "1,3,5-": "1 3 5 ", "-2": "1 2 ", "4, 2": "2 4 ", "3-9": "3 4 5 ", "7": "", "2-3,3-4": "2 3 4 ",
+	} {
+		ranges, err := ParsePages(s)
+		if err != nil {
+			t.Errorf("%q: %v", s, err)
+		}
+		got := ""
+		for _, page := range ranges.of(5) {
+			got += strconv.Itoa(page) + " "
+		}
+		if got != want {
+			t.Errorf("%q: pages %s, want %s", s, got, want)
+		}
+	}
+	for _, s := range []string{"x", "0", "3-2", "-", ",", "1,", "2--3", "-0", "1-0", "1.5"} {
+		if r, err := ParsePages(s); err == nil {
+			t.Errorf("%q is %v", s, r)
+		}
+	}
+}

@@ -1,0 +1,278 @@
+package job
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image"
+	"io"
+	"math/big"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"unink"
+	"unink/internal/imagefile"
+)
+
+// Server is a service's developer entry point that cleans the pages.
+type Server struct {
+	URL   string // scheme and host
+	Token string
+}
+
+// RunRemote is [Plan.Run] with a service as the engine. The error is one that every further page
+// would meet, such as credits that are used up: the run stopped there.
+func (p *Plan) RunRemote(ctx context.Context, s Server, jobs int, report Report) (Summary, error) {
+	running, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	service := newRemote(ctx, s, jobs, stop)
+	defer service.http.CloseIdleConnections()
+	sum := p.Run(running, service, jobs, report)
+	if ctx.Err() != nil {
+		return sum, nil
+	}
+	return sum, context.Cause(running)
+}
+
+// remote is an engine that is a service's developer entry point.
+type remote struct {
+	working context.Context // of requests; that of a page ends also when no further one makes sense
+	stop    func(cause error)
+	url     string
+	token   string
+	http    *http.Client
+	pause   func(ctx context.Context, d time.Duration) error
+}
+
+func newRemote(ctx context.Context, s Server, jobs int, stop func(error)) *remote {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConnsPerHost = jobs
+	return &remote{
+		working: ctx, stop: stop, url: strings.TrimSuffix(s.URL, "/") + "/cleanup", token: s.Token, pause: pause,
+		http: &http.Client{
+			Transport: transport, Timeout: longestRequest,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the token is for this host
+		},
+	}
+}
+
+const (
+	longestRequest = 3 * time.Minute  // for one page there and back
+	longestWait    = 10 * time.Minute // for a page's turn
+	mostTries      = 5                // of a page, where the service or the way there fails
+	firstPause     = 500 * time.Millisecond
+	longestPause   = 30 * time.Second
+	mostAnswer     = 512 << 20
+)
+
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// cleanupRequest is the body of POST /cleanup.
+type cleanupRequest struct {
+	MediaID        []byte   `json:"media_id"`
+	KeepDistortion bool     `json:"keep_distortion"`
+	KeepOri        bool     `json:"keep_ori"`
+	PreserveColor  bool     `json:"preserve_color"`
+	OutputFormat   string   `json:"output_format,omitempty"`
+	ReturnLayers   bool     `json:"return_layers"`
+	Remove         []string `json:"remove,omitempty"`
+}
+
+// cleanupAnswer is what comes back, of a page or as an error.
+type cleanupAnswer struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+	Data    struct {
+		Data struct {
+			MediaID []byte `json:"mediaId"`
+			Layers  struct {
+				Handwriting []byte `json:"handwriting"`
+				Mask        []byte `json:"mask"`
+			} `json:"layers"`
+			Report unink.Report `json:"report"`
+		} `json:"data"`
+	} `json:"data"`
+}
+
+// Clean has a page cleaned. A busy service is waited for, one that fails is asked again, and an error
+// that every page would have stops the run.
+func (r *remote) Clean(ctx context.Context, data []byte, o unink.Options) (*unink.Result, error) {
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if len(data) > unink.DefaultMaxBytes {
+		return nil, &unink.Error{Code: unink.ErrTooLarge, Op: "send", Message: fmt.Sprintf("%d bytes; a service takes at most %d", len(data), unink.DefaultMaxBytes), Hint: "save it smaller, as JPEG for instance, or clean it without --server"}
+	}
+	request := cleanupRequest{
+		MediaID: data, KeepDistortion: o.KeepDistortion, KeepOri: o.KeepOrientation, PreserveColor: o.Finish == unink.Colour,
+		ReturnLayers: true, // the report comes with them
+	}
+	if o.Format != unink.Auto {
+		request.OutputFormat = o.Format.String()
+	}
+	if o.Remove != 0 {
+		request.Remove = strings.Split(o.Remove.String(), ",")
+	}
+	body, err := json.Marshal(request)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := r.insist(ctx, body)
+	if err != nil {
+		return nil, err
+	}
+	d := answer.Data.Data
+	info, err := unink.Inspect(d.MediaID, unink.Limits{MaxBytes: -1})
+	if err != nil {
+		return nil, fmt.Errorf("the service's answer holds no picture: %w", err)
+	}
+	res := &unink.Result{Data: d.MediaID, Format: info.Format, Width: info.Width, Height: info.Height, Report: d.Report}
+	if o.Layers {
+		res.Handwriting, res.Mask = d.Layers.Handwriting, d.Layers.Mask
+	}
+	return res, nil
+}
+
+// insist sends a page until there is an answer that counts. The key makes it be charged once, in whichever
+// try, and also if the command is given again within a day.
+func (r *remote) insist(ctx context.Context, body []byte) (*cleanupAnswer, error) {
+	sum := sha256.Sum256(body)
+	key := "unink-" + hex.EncodeToString(sum[:])
+	begun := time.Now()
+	for tries, wait := 1, firstPause; ; wait = min(2*wait, longestPause) {
+		answer, asked, err := r.send(body, key)
+		var again *againError
+		if !errors.As(err, &again) {
+			return answer, err
+		}
+		if !again.turn {
+			tries++
+		}
+		if tries > mostTries || time.Since(begun) > longestWait {
+			return nil, fmt.Errorf("given up after %d tries in %.0f s: %w", tries, time.Since(begun).Seconds(), again.cause)
+		}
+		if err := r.pause(ctx, max(asked, jittered(wait))); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// jittered is between half of d and d, so that those who failed together do not come together.
+func jittered(d time.Duration) time.Duration {
+	n, err := rand.Int(rand.Reader, big.NewInt(int64(d/2)))
+	if err != nil {
+		return d
+	}
+	return d/2 + time.Duration(n.Int64())
+}
+
+// againError says that a page may be sent again.
+type againError struct {
+	cause error
+	turn  bool // it was only not its turn
+}
+
+func (e *againError) Error() string { return e.cause.Error() }
+
+// send sends a page once. The duration is what the service asks to wait.
+func (r *remote) send(body []byte, key string) (*cleanupAnswer, time.Duration, error) {
+	request, err := http.NewRequestWithContext(r.working, http.MethodPost, r.url, bytes.NewReader(body))
+	if err != nil {
+		return nil, 0, err
+	}
+	request.Header.Set("Authorization", "Bearer "+r.token)
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Idempotency-Key", key)
+	response, err := r.http.Do(request)
+	if err != nil {
+		return nil, 0, r.away(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	data, err := io.ReadAll(io.LimitReader(response.Body, mostAnswer))
+	if err != nil {
+		return nil, 0, r.away(err)
+	}
+	answer := &cleanupAnswer{Code: -1}
+	if err := json.Unmarshal(data, answer); err != nil || answer.Code < 0 {
+		answer.Code, answer.Message = -1, "it does not answer as a service of this program does: "+response.Status
+	}
+	seconds, _ := strconv.Atoi(response.Header.Get("Retry-After")) // none is 0
+	return answer, time.Duration(seconds) * time.Second, r.judge(response.StatusCode, answer)
+}
+
+// away is the error of a request that had no answer.
+func (r *remote) away(err error) error {
+	if r.working.Err() != nil {
+		return r.working.Err()
+	}
+	var told *url.Error
+	if errors.As(err, &told) {
+		err = told.Err
+	}
+	return &againError{cause: fmt.Errorf("the service cannot be reached: %w", err)}
+}
+
+// judge tells an answer's error.
+func (r *remote) judge(status int, a *cleanupAnswer) error {
+	if status == http.StatusOK && a.Code == 0 {
+		return nil
+	}
+	err := fmt.Errorf("the service: %s", a.Message)
+	switch status {
+	case http.StatusTooManyRequests:
+		return &againError{err, true}
+	case http.StatusServiceUnavailable, http.StatusBadGateway, http.StatusGatewayTimeout:
+		return &againError{err, false}
+	case http.StatusPaymentRequired:
+		err = fmt.Errorf("the credits are used up or have expired (%s)", a.Message)
+	case http.StatusUnauthorized, http.StatusForbidden:
+		err = fmt.Errorf("the service does not take the token (%s); is UNINK_TOKEN that of this domain?", a.Message)
+	}
+	if codes := map[int]unink.Code{1004: unink.ErrDimensions, 1005: unink.ErrBroken, 2003: unink.ErrNoContent}; codes[a.Code] != "" {
+		return &unink.Error{Code: codes[a.Code], Op: "clean", Message: a.Message}
+	}
+	if a.Code < 0 || status == http.StatusPaymentRequired || status == http.StatusUnauthorized || status == http.StatusForbidden {
+		r.stop(err)
+	}
+	return err
+}
+
+// CleanImage is [remote.Clean] of pixels, such as a page of a PDF. They are sent as PNG, or where that is too
+// much as JPEG.
+func (r *remote) CleanImage(ctx context.Context, m image.Image, o unink.Options) (*unink.Page, error) {
+	pixels := imagefile.Opaque(m)
+	data, err := imagefile.Encode(pixels, imagefile.PNG, imagefile.Meta{})
+	if err == nil && len(data) > unink.DefaultMaxBytes {
+		data, err = imagefile.Encode(pixels, imagefile.JPEG, imagefile.Meta{})
+	}
+	if err != nil {
+		return nil, err
+	}
+	o.Format = unink.PNG
+	res, err := r.Clean(ctx, data, o)
+	if err != nil {
+		return nil, err
+	}
+	back, err := imagefile.Decode(res.Data, imagefile.Limits{})
+	if err != nil {
+		return nil, err
+	}
+	return &unink.Page{Image: back.Pixels, Report: res.Report}, nil
+}

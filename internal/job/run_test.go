@@ -1,0 +1,129 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"unink"
+)
+
+// cleaning is an engine that cleans as a function does.
+type cleaning func(ctx context.Context, image []byte) (*unink.Result, error)
+
+func (f cleaning) Clean(ctx context.Context, image []byte, _ unink.Options) (*unink.Result, error) {
+	return f(ctx, image)
+}
+func (cleaning) CleanImage(context.Context, image.Image, unink.Options) (*unink.Page, error) {
+	return nil, errors.New("no page of a PDF was expected")
+}
+
+// pagesOf plans n pages of a new folder.
+func pagesOf(t *testing.T, n int) (p *Plan, out string) {
+	t.Helper()
+	in, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
+	for i := range n {
+		if err := os.WriteFile(filepath.Join(in, fmt.Sprintf("%d.jpg", i)), []byte("\xff\xd8\xff"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, err := Request{Inputs: []string{in}, Out: out}.Plan(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, out
+}
+
+// told is a report that keeps what it is told.
+type told struct {
+	pages     []Outcome
+	documents []DocumentOutcome
+}
+
+func (*told) Skip(Skipped)                 {}
+func (r *told) Page(o Outcome)             { r.pages = append(r.pages, o) }
+func (r *told) Document(o DocumentOutcome) { r.documents = append(r.documents, o) }
+func (*told) Done(Summary)                 {}
+
+// all runs a plan of which nothing may fail.
+func all(t *testing.T, p *Plan, engine Engine, jobs int) *told {
+	t.Helper()
+	report := &told{}
+	if sum := p.Run(t.Context(), engine, jobs, report); sum.Failed > 0 || sum.Interrupted {
+		t.Fatalf("%+v of %+v", sum, report)
+	}
+	return report
+}
+
+func TestInterruptStopsTheRun(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	p, out := pagesOf(t, 5)
+	ctx, interrupt := context.WithCancel(t.Context())
+	var calls atomic.Int32
+	sum := p.Run(ctx, cleaning(func(ctx context.Context, _ []byte) (*unink.Result, error) {
+		if calls.Add(1) == 2 {
+			interrupt()
+			<-ctx.Done()
+			return nil, &unink.Error{Code: unink.ErrCanceled, Op: "clean", Err: ctx.Err()}
+		}
+		return &unink.Result{Data: []byte("clean"), Format: unink.JPEG}, nil
+	}), 1, &told{})
+	if calls.Load() != 2 {
+		t.Errorf("%d pages were begun, want 2", calls.Load())
+	}
+	if !sum.Interrupted || sum.Cleaned != 1 || sum.Failed != 0 {
+		t.Errorf("the summary: %+v", sum)
+	}
+	files, err := os.ReadDir(out)
+	if err != nil || len(files) != 1 {
+		t.Errorf("%d files were written, want 1 (%v)", len(files), err)
+	}
+}
+
+func TestPagesAtOnceAreBounded(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	const jobs = 3
+	p, _ := pagesOf(t, 12)
+	var running, most atomic.Int32
+	together := make(chan struct{}) // closed once jobs pages run at the same time
+	all(t, p, cleaning(func(context.Context, []byte) (*unink.Result, error) {
+		defer running.Add(-1)
+		now := running.Add(1)
+		if now > most.Load() {
+			most.Store(now)
+		}
+		if now == jobs {
+			select {
+			case <-together:
+			default:
+				close(together)
+			}
+		}
+		<-together
+		return &unink.Result{Data: []byte("clean"), Format: unink.PNG}, nil
+	}), jobs)
+	if most.Load() != jobs {
+		t.Errorf("%d pages at once, want %d", most.Load(), jobs)
+	}
+}
+
+func TestFailedWriteLeavesNothing(t *testing.T) {
+	dir := t.TempDir()
+	target := filepath.Join(dir, "x.jpg")
+	if err := os.MkdirAll(filepath.Join(target, "in the way"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeFile(target, []byte("data")); err == nil {
+		t.Error("a folder was overwritten")
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 1 {
+		t.Errorf("left behind: %v (%v)", files, err)
+	}
+}

@@ -1,0 +1,92 @@
+package job
+
+import (
+	"crypto/rand"
+	"image"
+	"image/draw"
+	"io"
+	"os"
+	"path/filepath"
+
+	"unink"
+	"unink/internal/imagefile"
+)
+
+// write writes the page's files, the page itself last: when it is there, all is.
+func (pg page) write(before []byte, res *unink.Result) error {
+	if pg.extras.Mask || pg.extras.Layers {
+		if err := writeFile(pg.maskName(), res.Mask); err != nil {
+			return err
+		}
+	}
+	if pg.extras.Layers {
+		if err := writeFile(pg.inkName(), res.Handwriting); err != nil {
+			return err
+		}
+	}
+	if pg.extras.Compare {
+		both, err := compare(before, res.Data)
+		if err != nil {
+			return err
+		}
+		if err := writeFile(pg.compareName(), both); err != nil {
+			return err
+		}
+	}
+	return writeFile(pg.names[res.Format], res.Data)
+}
+
+func writeFile(path string, data []byte) error {
+	return createFile(path, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// createFile writes a file whole or not at all, making its folder.
+func createFile(path string, write func(io.Writer) error) (err error) {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	temporary := filepath.Join(dir, ".unink-"+rand.Text())
+	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = f.Close()
+			_ = os.Remove(temporary)
+		}
+	}()
+	if err = write(f); err != nil {
+		return err
+	}
+	if err = f.Sync(); err != nil {
+		return err
+	}
+	if err = f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(temporary, path)
+}
+
+// compare is before and after side by side, as JPEG.
+func compare(before, after []byte) ([]byte, error) {
+	left, err := imagefile.Decode(before, imagefile.Limits{})
+	if err != nil {
+		return nil, err
+	}
+	right, err := imagefile.Decode(after, imagefile.Limits{})
+	if err != nil {
+		return nil, err
+	}
+	a, b := left.Pixels.Rect.Size(), right.Pixels.Rect.Size()
+	gap := max(4, a.X/100)
+	both := image.NewRGBA(image.Rect(0, 0, a.X+gap+b.X, max(a.Y, b.Y)))
+	draw.Draw(both, both.Rect, image.White, image.Point{}, draw.Src)
+	draw.Draw(both, left.Pixels.Rect, left.Pixels, image.Point{}, draw.Src)
+	draw.Draw(both, right.Pixels.Rect.Add(image.Pt(a.X+gap, 0)), right.Pixels, image.Point{}, draw.Src)
+	return imagefile.Encode(both, imagefile.JPEG, imagefile.Meta{})
+}

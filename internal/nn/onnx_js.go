@@ -1,0 +1,136 @@
+package nn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"syscall/js"
+	"unsafe"
+)
+
+// ONNX runs a network with onnxruntime-web, which the page has put where [runtimeName] says.
+type ONNX struct {
+	session js.Value
+	inputs  []string
+	output  string
+	feeds   map[Shape][]feed
+}
+
+// runtimeName is the global variable that holds onnxruntime-web's module.
+const runtimeName = "ort"
+
+// feed is an input's tensor, made once so that memory stays flat, and the bytes under it.
+type feed struct {
+	tensor, bytes js.Value
+	values        int
+}
+
+// busy lets one network run at a time: the module's memory is one.
+var busy sync.Mutex
+
+// Open has the runtime load the network. An error wraps [ErrDevice]. Threads are the page's affair,
+// who sets them for the whole runtime.
+func Open(cfg Config) (*ONNX, error) {
+	if cfg.Device != "" && cfg.Device != "cpu" || cfg.Library != "" {
+		return nil, fmt.Errorf("%w: in a browser there is the cpu device and the page's own library", ErrDevice)
+	}
+	ort := js.Global().Get(runtimeName)
+	if !ort.Truthy() {
+		return nil, fmt.Errorf("%w: the page has not loaded onnxruntime-web as %s", ErrDevice, runtimeName)
+	}
+	model := js.Global().Get("Uint8Array").New(len(cfg.Model))
+	js.CopyBytesToJS(model, cfg.Model)
+	session, err := await(ort.Get("InferenceSession").Call("create", model))
+	if err != nil {
+		return nil, fmt.Errorf("%w: loading the network: %w", ErrDevice, err)
+	}
+	o := &ONNX{session, cfg.Inputs, cfg.Output, map[Shape][]feed{}}
+	for _, job := range cfg.Jobs {
+		for _, dimensions := range job.In {
+			o.feeds[job.Shape] = append(o.feeds[job.Shape], newFeed(ort, dimensions))
+		}
+	}
+	return o, nil
+}
+
+func newFeed(ort js.Value, dimensions []int64) feed {
+	values, dims := 1, make([]any, len(dimensions))
+	for i, d := range dimensions {
+		values, dims[i] = values*int(d), int(d)
+	}
+	data := js.Global().Get("Float32Array").New(values)
+	return feed{
+		tensor: ort.Get("Tensor").New("float32", data, dims),
+		bytes:  js.Global().Get("Uint8Array").New(data.Get("buffer")),
+		values: values,
+	}
+}
+
+// Close frees the network. Call it once, when nothing runs.
+func (o *ONNX) Close() error {
+	_, err := await(o.session.Call("release"))
+	return err
+}
+
+// Run implements [Runner].
+func (o *ONNX) Run(ctx context.Context, shape Shape, in, out []float32) error {
+	busy.Lock()
+	defer busy.Unlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	feeds, ok := o.feeds[shape]
+	if !ok {
+		return fmt.Errorf("pictures of %d×%d are not known", shape.W, shape.H)
+	}
+	named := js.Global().Get("Object").New()
+	for i, f := range feeds {
+		js.CopyBytesToJS(f.bytes, bytesOf(in[:f.values]))
+		in = in[f.values:]
+		named.Set(o.inputs[i], f.tensor)
+	}
+	answer, err := await(o.session.Call("run", named))
+	if err != nil {
+		return fmt.Errorf("running the network: %w", err)
+	}
+	data := answer.Get(o.output).Get("data")
+	js.CopyBytesToGo(bytesOf(out), js.Global().Get("Uint8Array").New(
+		data.Get("buffer"), data.Get("byteOffset"), data.Get("byteLength")))
+	return nil
+}
+
+// Device is "cpu".
+func (o *ONNX) Device() string { return "cpu" }
+
+// LibraryVersion is the version of ONNX Runtime in use.
+func LibraryVersion() string {
+	return js.Global().Get(runtimeName).Get("env").Get("versions").Get("web").String()
+}
+
+// bytesOf is what lies under values; WebAssembly and typed arrays both have the low byte first.
+func bytesOf(values []float32) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), 4*len(values))
+}
+
+// await waits for a promise.
+func await(promise js.Value) (js.Value, error) {
+	type settled struct {
+		value js.Value
+		err   error
+	}
+	done := make(chan settled, 1)
+	kept := js.FuncOf(func(_ js.Value, args []js.Value) any {
+		done <- settled{value: args[0]}
+		return nil
+	})
+	defer kept.Release()
+	broken := js.FuncOf(func(_ js.Value, args []js.Value) any {
+		done <- settled{err: errors.New(js.Global().Get("String").Invoke(args[0]).String())}
+		return nil
+	})
+	defer broken.Release()
+	promise.Call("then", kept, broken)
+	s := <-done
+	return s.value, s.err
+}

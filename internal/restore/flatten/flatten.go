@@ -1,0 +1,694 @@
+// Package flatten finds what makes a page flat that was skewed, seen at an angle or bent.
+package flatten
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"unink/internal/lsq"
+	"unink/internal/nn"
+	"unink/internal/raster"
+	"unink/internal/restore/measure"
+)
+
+const (
+	flattenEm   = 16   // pixels: the em of body text at which lines are looked for
+	flattenSide = 1800 // pixels: and no side is longer
+)
+
+// Result is how a page is made flat.
+type Result struct {
+	Warp *raster.Warp // nil: the page is left as it is
+	// Confidence is the share of the lines of print, rules and edges that agree with it, or of the
+	// lines' bend that it undoes.
+	Confidence float64
+	// Curl is how far lines of print bow, as a share of the picture's longer side; 0 where nothing
+	// was bent.
+	Curl float64
+}
+
+// Find finds what makes a page flat that was skewed, seen at an angle or bent: from its lines of
+// print, its rules and the edges of the sheet, and where they do not tell, or the flattening
+// network sees it otherwise, from that. em is the print's size in the picture. The page is to be
+// left as it is where nothing is to be put right or it is not clear what.
+func Find(ctx context.Context, runner nn.Runner, m *raster.RGB, em float64, workers int) (
+	Result, error) {
+	f := findFeatures(m, em, workers)
+	s, by := f.byLines()
+	if by.Warp == nil && f.level() {
+		return by, nil
+	}
+	g, err := gridOf(ctx, runner, m, workers)
+	if err != nil {
+		return Result{}, err
+	}
+	if seen := f.byGrid(g, s); seen.Warp != nil {
+		return seen, nil
+	}
+	return by, nil
+}
+
+// byLines finds what makes the page flat from its lines of print, its rules and the edges of the
+// sheet, and on what surface it then lies: the picture's own plane where the page is left as it is.
+func (f *features) byLines() (surface, Result) {
+	p, edges, share := f.plane()
+	base := surface(asItIs)
+	if p != nil {
+		base = p
+	}
+	if b, sure := f.bent(base, edges != nil); b != nil {
+		if w := f.warp(b, edges); w != nil {
+			return b, Result{w, sure, f.bow()}
+		}
+	}
+	if p == nil {
+		return base, Result{Confidence: share}
+	}
+	return base, Result{Warp: f.warp(p, edges), Confidence: share}
+}
+
+// level says that there are lines enough to tell, and that they are straight and level.
+func (f *features) level() bool {
+	const few, most = 12, 0.02 // ems
+	curves := longest(f.curves)
+	return rowsOf(curves) >= few && uneven(curves, f.em/f.unit, asItIs.toSheet) < most
+}
+
+// byGrid finds what makes the page flat from the flattening network's grid, refined along the
+// lines, and only where the network has seen the page well: its lines are much straighter on the
+// grid than in the picture or, where there are none, it is sure. Where the lines themselves have
+// told of a surface on which the page lies, by, that must be further from the grid than the picture
+// is, and the lines hardly straighter on it than on the refined grid.
+func (f *features) byGrid(g *gridSheet, by surface) Result {
+	const (
+		straighter = 0.85 // of the lines' unevenness may be left
+		clear      = 1.5  // times its own doubt that the network must see places moved by
+		further    = 1.1
+		hardly     = 1.25 // times the unevenness may be left
+	)
+	em, curves := f.em/f.unit, longest(f.curves)
+	was, moved := uneven(curves, em, asItIs.toSheet), g.strain(asItIs)
+	if was > 0 && uneven(curves, em, g.toSheet) > straighter*was {
+		return Result{}
+	}
+	b := rippled(g, curves, em)
+	remaining := uneven(curves, em, b.toSheet)
+	if by == surface(asItIs) {
+		if moved < clear*g.doubt {
+			return Result{}
+		}
+	} else if g.strain(by) < further*moved || remaining > hardly*uneven(curves, em, by.toSheet) {
+		return Result{}
+	}
+	sure := 1 - g.doubt/moved
+	if was > 0 {
+		sure = 1 - remaining/was
+	}
+	return Result{f.warp(b, nil), sure, f.bow()}
+}
+
+// plane finds the plane that the sheet lies in; nil where it need not be seen from elsewhere or is
+// not clear. The edges are those of the sheet that are to be the result's, nil if it is not found.
+// share is how much of what was found agrees.
+func (f *features) plane() (p *plane, edges *[4]edge, share float64) {
+	across := fitPencil(f.rows)
+	known := f.trusted(across)
+	if known {
+		f.addMargins(across)
+	}
+	found := f.ground.findSheet(f.print(across, known))
+	sheet := f.agree(&found, across, known)
+	if !known && !sheet {
+		return nil, nil, 0
+	}
+	if sheet {
+		across = fitPencil(f.rows)
+	}
+	const plain = 0.006 // radians: lines that are off by more are bent, and no plane fits them
+	if across.spread > plain && !sheet {
+		return nil, nil, 0
+	}
+	down := f.down(across, sheet)
+	p, whole := f.choose(across.pencil, down, sheet)
+	if sheet && whole {
+		edges = &found
+	}
+	return p, edges, across.share
+}
+
+// choose takes the simplest plane that leaves the lines about as straight as any: the picture as
+// it is (nil), turned, or seen from above the whole plane of both pencils.
+func (f *features) choose(across, down pencil, sheet bool) (p *plane, whole bool) {
+	const (
+		skewed  = 0.15 * math.Pi / 180
+		fanned  = 0.004 // radians over half the longer side
+		sheared = 0.007 // radians
+		better  = 0.85  // of the slant before may be left
+		slack   = 0.002 // radians
+	)
+	median := medianSlope(f.rows)
+	level := pencil{slope: across.slope}
+	if across.fan != 0 {
+		level.slope = median
+	}
+	rows, all := f.slant(nil)
+	var turned *plane
+	t, ok := planeOf(level, pencil{slope: -level.slope})
+	if ok && math.Abs(level.slope) >= skewed && math.Abs(level.slope-median) < agrees {
+		if r, a := f.slant(&t); a < better*all {
+			turned, rows, all = &t, r, a
+		}
+	}
+	if math.Abs(across.fan) < fanned && math.Abs(down.fan) < fanned &&
+		math.Abs(down.slope+across.slope) < sheared {
+		return turned, true
+	}
+	if full, ok := planeOf(across, down); ok {
+		most := better * all
+		if turned != nil && sheet {
+			most = all + slack // it need not show in the print, the edges show it
+		}
+		if r, a := f.slant(&full); a < most && r < rows+slack {
+			return &full, true
+		}
+	}
+	return turned, false
+}
+
+// slant is the mean angle that the rows are off their axis, and rows and columns off theirs, on
+// the plane or in the picture as it is.
+func (f *features) slant(p *plane) (rows, all float64) {
+	to := func(x, y float64) (float64, float64) { return x, y }
+	if p != nil {
+		to = p.toSheet
+	}
+	var weight, sum [2]float64
+	for _, g := range f.rows {
+		weight[0] += g.weight
+		sum[0] += g.weight * g.angle(to)
+	}
+	for _, g := range f.columns {
+		weight[1] += g.weight
+		sum[1] += g.weight * g.angle(func(x, y float64) (float64, float64) {
+			x, y = to(y, x)
+			return y, x
+		})
+	}
+	return sum[0] / max(weight[0], 1e-9), (sum[0] + sum[1]) / max(weight[0]+weight[1], 1e-9)
+}
+
+// features is what is found on a page.
+type features struct {
+	w, h       int     // of the picture that is looked at
+	m          [2]int  // of the picture that was given
+	unit       float64 // pixels of half the longer side
+	em         float64
+	ground     *ground
+	lines      []textLine
+	components []raster.Component
+	rows       []guide // along the rows of the sheet
+	columns    []guide // across them, with the axes swapped
+	rules      [2]int  // how many of rows and columns are rules
+	curves     []*curve
+}
+
+// findFeatures finds the lines of print and the rules.
+func findFeatures(m *raster.RGB, em float64, workers int) *features {
+	scale := min(1, flattenEm/em, flattenSide/float64(max(m.W, m.H)))
+	f := &features{w: raster.Scaled(m.W, scale), h: raster.Scaled(m.H, scale), m: [2]int{m.W, m.H},
+		em: em * scale}
+	f.unit = float64(max(f.w, f.h)) / 2
+	grey := raster.ResizeGrey(m.Grey(workers), m.W, m.H, f.w, f.h, workers)
+	ink := raster.Threshold(measure.Contrast(grey, f.w, f.h, max(8, int(0.7*f.em)), workers),
+		measure.MinContrast)
+	_, f.components = raster.Components(ink, f.w)
+	g := findGlyphs(f.components, f.em)
+	f.lines = textLines(g, f.em, slopesOf(g, f.w, f.h, f.em).slope)
+	f.ground = groundOf(m, em, workers)
+	const long, short = 4, 2.2 // ems: sides of boxes tell something, too
+	rows := traceRules(raster.Transpose(ink, f.w, f.h), f.w, f.h, f.em, long)
+	columns := traceRules(ink, f.h, f.w, f.em, short)
+	// What looks like lines on a desk that is darker than the paper is no print.
+	dark := f.paperLevel() * 0.6
+	f.lines = slices.DeleteFunc(f.lines, func(l textLine) bool {
+		return f.levelAt(l.x, l.y) < dark
+	})
+	rows = slices.DeleteFunc(rows, func(l traced) bool {
+		return f.levelAt((l.x0+l.x1)/2, (l.y0+l.y1)/2) < dark
+	})
+	columns = slices.DeleteFunc(columns, func(l traced) bool {
+		return f.levelAt((l.y0+l.y1)/2, (l.x0+l.x1)/2) < dark
+	})
+	for _, l := range f.lines {
+		f.rows = append(f.rows, f.guide(l.ends()))
+		f.addCurve(l.points, false)
+	}
+	for _, r := range rows {
+		f.addCurve(r.points, false)
+		if r.straight {
+			f.rows = append(f.rows, f.guide(r.guideLine))
+			f.rules[0]++
+		}
+	}
+	for _, r := range columns {
+		f.addCurve(r.points, true)
+		if r.straight {
+			f.columns = append(f.columns, f.column(r.guideLine))
+			if r.x1-r.x0 >= long*f.em {
+				f.rules[1]++
+			}
+		}
+	}
+	return f
+}
+
+// levelAt is how light the ground is at a pixel.
+func (f *features) levelAt(x, y float64) float64 {
+	return float64(f.ground.at((x+0.5)/float64(f.w), (y+0.5)/float64(f.h)))
+}
+
+// paperLevel is how light the paper is under most lines of print.
+func (f *features) paperLevel() float64 {
+	if len(f.lines) == 0 {
+		return 0
+	}
+	levels := make([]float64, len(f.lines))
+	for i, l := range f.lines {
+		levels[i] = f.levelAt(l.x, l.y)
+	}
+	return raster.Quantile(levels, 0.8)
+}
+
+// guide brings a line to a guide's units.
+func (f *features) guide(l guideLine) guide {
+	return guide{
+		x:      ((l.x0+l.x1)/2 - float64(f.w-1)/2) / f.unit,
+		y:      ((l.y0+l.y1)/2 - float64(f.h-1)/2) / f.unit,
+		slope:  (l.y1 - l.y0) / (l.x1 - l.x0),
+		weight: math.Hypot(l.x1-l.x0, l.y1-l.y0) / f.unit,
+	}
+}
+
+// addCurve takes in a line as it runs, given by places along it in pixels, with the axes swapped
+// where it runs across the rows.
+func (f *features) addCurve(points [][2]float64, down bool) {
+	every := 3.0 // ems
+	if down {
+		every = 0.8 // there are few, and short ones tell something, too
+	}
+	c := &curve{down: down}
+	for from := 0; from < len(points); {
+		to, x, y := from, 0.0, 0.0
+		for ; to < len(points) && points[to][0] < points[from][0]+every*f.em; to++ {
+			x, y = x+points[to][0], y+points[to][1]
+		}
+		n := float64(to - from)
+		x, y = x/n, y/n
+		if down {
+			x, y = y, x
+		}
+		c.points = append(c.points, f.fromMiddle(x, y))
+		c.trust = append(c.trust, 1)
+		from = to
+	}
+	if len(c.points) > 1 {
+		f.curves = append(f.curves, c)
+	}
+}
+
+// fromMiddle brings a place in pixels to a guide's units.
+func (f *features) fromMiddle(x, y float64) [2]float64 {
+	return [2]float64{(x - float64(f.w-1)/2) / f.unit, (y - float64(f.h-1)/2) / f.unit}
+}
+
+// column is the guide of a line across the rows, given with the axes swapped.
+func (f *features) column(l guideLine) guide {
+	return guide{
+		x:      ((l.x0+l.x1)/2 - float64(f.h-1)/2) / f.unit,
+		y:      ((l.y0+l.y1)/2 - float64(f.w-1)/2) / f.unit,
+		slope:  (l.y1 - l.y0) / (l.x1 - l.x0),
+		weight: math.Hypot(l.x1-l.x0, l.y1-l.y0) / f.unit,
+	}
+}
+
+// trusted says that there are lines enough, and that they agree.
+func (f *features) trusted(across agreed) bool {
+	const lines, rules, share = 4, 5, 0.6
+	if across.share < share {
+		return false
+	}
+	agree, long := 0, 0.0
+	for _, l := range f.lines {
+		g := f.guide(l.ends())
+		if math.Abs(across.residual(g)) < agrees {
+			agree++
+			long += g.weight
+		}
+	}
+	const enough = 1.2 // lengths of half the longer side
+	if agree >= lines && long >= enough {
+		return true
+	}
+	grid := f.rules[0] >= rules && f.rules[1] >= rules
+	ruled := f.rules[0] >= rules && across.share > 0.85 && across.spread < 0.002
+	return (grid || ruled) && across.count >= rules && across.weight >= 2*enough
+}
+
+// print is the ends and middles of the lines of print, of those that agree where it is known with
+// what, as shares of the picture.
+func (f *features) print(across agreed, known bool) [][2]float64 {
+	var out [][2]float64
+	for _, l := range f.lines {
+		if known && math.Abs(across.residual(f.guide(l.ends()))) > 2*agrees {
+			continue
+		}
+		e := l.ends()
+		for _, p := range [][2]float64{{e.x0, e.y0}, {l.x, l.y}, {e.x1, e.y1}} {
+			out = append(out, [2]float64{(p[0] + 0.5) / float64(f.w), (p[1] + 0.5) / float64(f.h)})
+		}
+	}
+	return out
+}
+
+// addMargins takes the margins of the text for guides: straight lines on which many lines of print
+// begin or end.
+func (f *features) addMargins(across agreed) {
+	starts, ends := f.outer(func(l *textLine) bool {
+		return math.Abs(across.residual(f.guide(l.ends()))) < agrees
+	})
+	for _, p := range [2][][2]float64{starts, ends} {
+		along := make([][2]float64, len(p))
+		for i, v := range p {
+			along[i] = [2]float64{v[1], v[0]}
+		}
+		if m, _, ok := f.margin(along); ok {
+			f.columns = append(f.columns, m)
+		}
+	}
+}
+
+// outer lists where the lines that are wanted begin and end, in pixels, with no other line near
+// before or after them in their row.
+func (f *features) outer(wanted func(l *textLine) bool) (starts, ends [][2]float64) {
+	const least, near, high = 3, 5, 0.7 // ems
+	first := func(l *textLine) [2]float64 { return [2]float64{l.x0, l.points[0][1]} }
+	last := func(l *textLine) [2]float64 { return [2]float64{l.x1, l.points[len(l.points)-1][1]} }
+	follows := func(a, b *textLine) bool {
+		p, q := last(a), first(b)
+		return a != b && q[0] > p[0]-f.em && q[0] < p[0]+near*f.em &&
+			math.Abs(q[1]-p[1]-b.slope*(q[0]-p[0])) < high*f.em
+	}
+	for i := range f.lines {
+		l := &f.lines[i]
+		if l.x1-l.x0 < least*f.em || !wanted(l) {
+			continue
+		}
+		begins, stops := true, true
+		for k := range f.lines {
+			begins = begins && !follows(&f.lines[k], l)
+			stops = stops && !follows(l, &f.lines[k])
+		}
+		if begins {
+			starts = append(starts, first(l))
+		}
+		if stops {
+			ends = append(ends, last(l))
+		}
+	}
+	return starts, ends
+}
+
+// margin finds the straight line on which most points lie, given along and across it: the guide,
+// and which points lie on it.
+func (f *features) margin(p [][2]float64) (g guide, on []int, ok bool) {
+	const few, outermost = 7, 5
+	tol := 0.15*f.em + 0.7
+	var best []int
+	var inliers []int
+	for i, a := range p {
+		for _, b := range p[:i] {
+			if math.Abs(a[0]-b[0]) < 8*f.em {
+				continue
+			}
+			slope := (a[1] - b[1]) / (a[0] - b[0])
+			if math.Abs(slope) > maxSlope {
+				continue
+			}
+			inliers = inliers[:0]
+			for k, c := range p {
+				if math.Abs(c[1]-a[1]-slope*(c[0]-a[0])) < tol {
+					inliers = append(inliers, k)
+				}
+			}
+			if len(inliers) > len(best) {
+				best = append(best[:0], inliers...)
+			}
+		}
+	}
+	if len(best) < outermost {
+		return guide{}, nil, false
+	}
+	q := lsq.NewNormal(2)
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, k := range best {
+		q.Add([]float64{1, p[k][0]}, p[k][1], 1)
+		low, high = min(low, p[k][0]), max(high, p[k][0])
+	}
+	var c [2]float64
+	ok = q.Solve(c[:])
+	among, before, after := 0, 0, 0
+	for _, v := range p {
+		if v[0] < low || v[0] > high {
+			continue
+		}
+		among++
+		switch r := v[1] - c[0] - c[1]*v[0]; {
+		case r < -2*tol:
+			before++
+		case r > 2*tol:
+			after++
+		}
+	}
+	often := len(best) >= few && 5*len(best) >= 2*among
+	if !ok || high-low < 12*f.em || !often && 5*min(before, after) > len(best) {
+		return guide{}, nil, false
+	}
+	return f.column(guideLine{low, c[0] + c[1]*low, high, c[0] + c[1]*high}), best, true
+}
+
+// agree says that at least three edges of the sheet are sure and its top and bottom agree with the
+// print; the sure edges are then guides. Where print says too little all four must be sure, and
+// agree with what it says.
+func (f *features) agree(edges *[4]edge, across agreed, known bool) bool {
+	const off = 2 * agrees
+	sure := 0
+	for _, e := range edges {
+		if e.sure() {
+			sure++
+		}
+	}
+	if known && sure < 3 || !known && sure < 4 {
+		return false
+	}
+	if l, r := edges[left], edges[right]; l.sure() && r.sure() &&
+		math.Abs(l.slope-r.slope) > maxSlope {
+		return false
+	}
+	if known {
+		for _, e := range edges[:left] {
+			if e.sure() && math.Abs(across.residual(e.guide)) > off {
+				return false
+			}
+		}
+	} else if !f.fits(edges) {
+		return false
+	}
+	for i, e := range edges {
+		switch {
+		case !e.sure():
+		case i < left:
+			f.rows = append(f.rows, e.guide)
+		default:
+			e.weight *= 2 // there is little else to tell
+			f.columns = append(f.columns, e.guide)
+		}
+	}
+	return true
+}
+
+// fits says that most of what there is of print and rules agrees with the sheet's top and bottom.
+func (f *features) fits(edges *[4]edge) bool {
+	p := fitPencil([]guide{edges[top].guide, edges[bottom].guide})
+	agree, all := 0.0, 0.0
+	for _, g := range f.rows {
+		all += g.weight
+		if math.Abs(p.residual(g)) < 2*agrees {
+			agree += g.weight
+		}
+	}
+	const enough = 0.3 // of half the longer side
+	return p.count == 2 && agree >= max(enough, 0.6*all)
+}
+
+// down is the pencil of the columns: at right angles to the rows unless it is clear that it is not.
+// Two columns may be margins that are none, other than the edges of a sheet: they must be such as a
+// camera sees.
+func (f *features) down(across agreed, sheet bool) pencil {
+	square := pencil{slope: -across.slope}
+	d := fitPencil(f.columns)
+	const share, most, clear, enough, vague = 0.6, 0.12, 0.007, 0.8, 0.012
+	told := d.count >= 2 && d.share >= share && d.weight >= enough &&
+		math.Abs(d.slope+across.slope) <= most
+	p, ok := f.squareOnSheet(across.pencil)
+	if d.count == 2 && !sheet {
+		told = told && plausible(across.pencil, d.pencil)
+	}
+	if ok && math.Abs(across.fan) > vague && (!told || d.sure[1] > vague) {
+		return p
+	}
+	if !told || d.fan == 0 && across.fan == 0 &&
+		math.Abs(d.slope+across.slope) < max(clear, 4*d.sure[0]) {
+		return square
+	}
+	return d.pencil
+}
+
+// plausible says that a camera sees two such pencils at right angles.
+func plausible(across, down pencil) bool {
+	const small, near, far, most = 0.002, 1.0, 5.0, 0.2
+	d := across.fan * down.fan
+	if math.Abs(down.fan) > most || math.Abs(d) < small {
+		return false
+	}
+	square := -(across.slope + down.slope) / d // of the focal length
+	return square > near*near && square < far*far
+}
+
+// squareOnSheet is the pencil of the columns on whose plane they are at right angles to the rows,
+// seen with the usual focal length: the median by weight of what each column says alone, which most
+// must agree with.
+func (f *features) squareOnSheet(across pencil) (pencil, bool) {
+	const least, share, enough, most, heavy = 0.25, 0.6, 0.4, 0.2, 0.25
+	var fans []guide // slope is the fan
+	total := 0.0
+	for _, g := range f.columns {
+		// Its slope is (slope - fan*y)/(1 - fan*x), and slope + across.slope +
+		// fan*across.fan*focal*focal is zero.
+		d := g.slope*g.x - across.fan*focal*focal - g.y
+		total += g.weight
+		if math.Abs(d) > least {
+			fans = append(fans, guide{slope: (g.slope + across.slope) / d,
+				weight: min(g.weight, heavy)})
+		}
+	}
+	fan := medianSlope(fans)
+	p := pencil{slope: -across.slope - fan*across.fan*focal*focal, fan: fan}
+	const few, long, leans = 3, 0.9, 0.03
+	agree, count := 0.0, 0
+	for _, g := range f.columns {
+		if math.Abs(p.residual(g)) < agrees {
+			agree += g.weight
+			count++
+		}
+	}
+	// One long margin is enough where the rows show that the sheet is far from upright before the
+	// camera.
+	sure := count >= few && agree >= enough || agree >= long && math.Abs(across.fan) >= leans
+	return p, sure && agree >= share*total && math.Abs(fan) < most
+}
+
+// warp makes the warp that shows the sheet flat; nil if that cannot be. Where edges are given,
+// those that are sure are the result's.
+func (f *features) warp(s surface, edges *[4]edge) *raster.Warp {
+	box := f.extent(s)
+	if edges != nil {
+		for i, e := range edges {
+			if !e.sure() {
+				continue
+			}
+			g := e.guide
+			if i >= left {
+				g = g.transposed()
+			}
+			x, y := s.toSheet(g.x, g.y)
+			box[i] = y
+			if i >= left {
+				box[i] = x
+			}
+		}
+	}
+	// Print keeps its size.
+	unit := float64(max(f.m[0], f.m[1])) / 2
+	unit *= f.size(s)
+	wide, high := (box[right]-box[left])*unit, (box[bottom]-box[top])*unit
+	const most = 2.0 // times the picture's size: a sheet that is larger was not understood
+	if !(wide >= 1 && high >= 1 && wide <= most*float64(f.m[0])+1 &&
+		high <= most*float64(f.m[1])+1) {
+		return nil
+	}
+	w, h := int(wide+0.5), int(high+0.5)
+	half := float64(max(f.m[0], f.m[1])) / 2
+	return raster.NewWarp(f.m[0], f.m[1], w, h, func(x, y float64) (float64, float64) {
+		u, v := box[left]+(x+0.5)/unit, box[top]+(y+0.5)/unit
+		u, v = s.toPicture(u, v)
+		return u*half + float64(f.m[0]-1)/2, v*half + float64(f.m[1]-1)/2
+	})
+}
+
+// extent is the part of the sheet that is shown: as large as the picture, and so much more of it
+// that all ink is in, as far as the picture goes.
+func (f *features) extent(s surface) (box [4]float64) {
+	hw, hh := float64(f.w)/2/f.unit, float64(f.h)/2/f.unit
+	all := [4]float64{math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)}
+	for _, c := range [4][2]float64{{-hw, -hh}, {hw, -hh}, {-hw, hh}, {hw, hh}} {
+		x, y := s.toSheet(c[0], c[1])
+		grow(&all, x, y, 0)
+	}
+	box = [4]float64{math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)}
+	for _, c := range [4][2]float64{{-hw, 0}, {hw, 0}, {0, -hh}, {0, hh}} {
+		x, y := s.toSheet(c[0], c[1])
+		if c[0] != 0 {
+			box[left], box[right] = min(box[left], x), max(box[right], x)
+		} else {
+			box[top], box[bottom] = min(box[top], y), max(box[bottom], y)
+		}
+	}
+	for _, c := range f.components {
+		if float64(max(c.Width(), c.Height())) < 0.4*f.em {
+			continue
+		}
+		for _, q := range [4][2]int{{c.X0, c.Y0}, {c.X1, c.Y0}, {c.X0, c.Y1}, {c.X1, c.Y1}} {
+			x, y := s.toSheet((float64(q[0])-float64(f.w)/2)/f.unit,
+				(float64(q[1])-float64(f.h)/2)/f.unit)
+			grow(&box, x, y, 0.5*f.em/f.unit)
+		}
+	}
+	return [4]float64{max(box[top], all[top]), min(box[bottom], all[bottom]),
+		max(box[left], all[left]), min(box[right], all[right])}
+}
+
+// grow takes a point with a margin into a box.
+func grow(box *[4]float64, x, y, margin float64) {
+	box[left], box[right] = min(box[left], x-margin), max(box[right], x+margin)
+	box[top], box[bottom] = min(box[top], y-margin), max(box[bottom], y+margin)
+}
+
+// size is the factor by which the sheet is drawn so that print keeps its size on the whole: the
+// mean over the lines of print of the root of how much the sheet's area is reduced there.
+func (f *features) size(s surface) float64 {
+	sum, total := 0.0, 0.0
+	for _, g := range f.rows {
+		const d = 0.01
+		x, y := s.toSheet(g.x, g.y)
+		x1, y1 := s.toSheet(g.x+d, g.y)
+		x2, y2 := s.toSheet(g.x, g.y+d)
+		area := math.Abs((x1-x)*(y2-y)-(x2-x)*(y1-y)) / (d * d)
+		sum += g.weight / math.Sqrt(area)
+		total += g.weight
+	}
+	if total == 0 {
+		return 1
+	}
+	return min(max(sum/total, 0.5), 2)
+}

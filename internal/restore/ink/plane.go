@@ -1,0 +1,215 @@
+// Package ink knows the colours of a page's ink.
+package ink
+
+import (
+	"math"
+	"slices"
+
+	"unink/internal/raster"
+	"unink/internal/restore/measure"
+	"unink/internal/restore/segment"
+)
+
+// Plane is the working picture as light that its ink lets through.
+type Plane struct {
+	Scores *segment.Scores
+	Light  [3][]uint8 // share of the paper's light, in 255ths
+	// 1 where there is ink of any kind: what the network takes for ink, and what is plainly dark
+	Solid    []uint8
+	Evidence []float32 // log-odds of writing by the ink's colour alone, smoothed; 0 off the ink
+}
+
+// Measure compares each pixel of ink with the inks of what is surely writing and surely print
+// on this page. Where both use the same ink that tells nothing.
+func Measure(s *segment.Scores, m *raster.RGB, paper [3]*raster.Grid, workers int) *Plane {
+	p := &Plane{Scores: s, Evidence: make([]float32, len(s.Hand))}
+	for ch := range p.Light {
+		p.Light[ch] = relative(m.Pix[ch], s.W, s.H, paper[ch], workers)
+	}
+	p.Solid = p.findSolid(workers)
+	var hand, print colourHistogram
+	for i := 0; i < len(s.Hand); i += 2 { // every other pixel is enough to know the inks
+		const sure = 2 * segment.Unit
+		switch {
+		case s.Hand[i] > sure && s.Print[i] < 0:
+			hand.add(p.bin(i), p.Taken(i))
+		case s.Print[i] > sure && s.Hand[i] < 0:
+			print.add(p.bin(i), p.Taken(i))
+		}
+	}
+	if hand.total == 0 || print.total == 0 {
+		return p
+	}
+	const (
+		floor = 0.003 // share below which a colour is unknown
+		most  = 3.0
+		least = -5.0
+		plain = -1.0 // from here on it is plainly the print's ink
+	)
+	var odds colourHistogram
+	for i := range odds.v {
+		o := math.Log((hand.v[i]/hand.total + floor) / (print.v[i]/print.total + floor))
+		// What writing of this ink there seems to be may well be print that was mistaken.
+		if o < plain {
+			o = plain + 2.5*(o-plain)
+		}
+		odds.v[i] = min(max(o, least), most)
+	}
+	raster.Rows(s.H, workers, func(y0, y1 int) {
+		for i := y0 * s.W; i < y1*s.W; i++ {
+			if p.Solid[i] != 0 {
+				p.Evidence[i] = float32(odds.at(p.bin(i)))
+			}
+		}
+	})
+	p.smoothEvidence(workers)
+	return p
+}
+
+// relative divides a plane by its paper.
+func relative(plane []uint8, w, h int, paper *raster.Grid, workers int) []uint8 {
+	out := make([]uint8, len(plane))
+	sampler := paper.Sample(w, h)
+	raster.Rows(h, workers, func(y0, y1 int) {
+		line, scratch := make([]float32, w), make([]float32, paper.W)
+		for y := y0; y < y1; y++ {
+			sampler.Row(line, scratch, y)
+			from, to := plane[y*w:][:w], out[y*w:][:w]
+			for x, v := range line {
+				to[x] = uint8(min(float32(from[x])/max(v, 1), 1) * 255)
+			}
+		}
+	})
+	return out
+}
+
+// Taken is the share of the light, 0 to 1, that a pixel's ink takes away.
+func (p *Plane) Taken(i int) float32 {
+	return 1 - float32(int(p.Light[0][i])+int(p.Light[1][i])+int(p.Light[2][i]))/(3*255)
+}
+
+func (p *Plane) findSolid(workers int) []uint8 {
+	const dark = 255 - measure.MinContrast
+	out := make([]uint8, len(p.Evidence))
+	raster.Rows(p.Scores.H, workers, func(y0, y1 int) {
+		for i := y0 * p.Scores.W; i < y1*p.Scores.W; i++ {
+			if p.Scores.Hand[i] > 0 || p.Scores.Print[i] > 0 || p.Light[1][i] < dark {
+				out[i] = 1
+			}
+		}
+	})
+	return out
+}
+
+// Printed marks ink that is not plainly writing.
+func (p *Plane) Printed() []uint8 {
+	out := slices.Clone(p.Solid)
+	for i := range out {
+		if p.Scores.Hand[i] > 0 && p.Scores.Print[i] <= 0 {
+			out[i] = 0
+		}
+	}
+	return out
+}
+
+// Blank says that there is nothing on the page: hardly a pixel of ink.
+func (p *Plane) Blank() bool {
+	n := 0
+	for _, v := range p.Solid {
+		n += int(v)
+	}
+	return float64(n) < 2e-5*float64(len(p.Evidence))
+}
+
+// smoothEvidence averages the evidence over the ink round each pixel of ink, dark ink counting
+// most: the rim of a stroke has its core's colour.
+func (p *Plane) smoothEvidence(workers int) {
+	sums, weights := make([]float32, len(p.Evidence)), make([]float32, len(p.Evidence))
+	for i, e := range p.Evidence {
+		if e != 0 {
+			weights[i] = p.Taken(i)
+			sums[i] = weights[i] * e
+		}
+	}
+	raster.Rows(p.Scores.H, workers, func(y0, y1 int) {
+		for i := y0 * p.Scores.W; i < y1*p.Scores.W; i++ {
+			if p.Evidence[i] != 0 {
+				p.Evidence[i] = p.around(i, sums) / max(p.around(i, weights), 1e-6)
+			}
+		}
+	})
+}
+
+// around sums a plane over the square round a pixel.
+func (p *Plane) around(i int, plane []float32) (sum float32) {
+	const reach = 2
+	x, y := i%p.Scores.W, i/p.Scores.W
+	x0, x1 := max(x-reach, 0), min(x+reach, p.Scores.W-1)
+	for yy := max(y-reach, 0); yy <= min(y+reach, p.Scores.H-1); yy++ {
+		for _, v := range plane[yy*p.Scores.W+x0 : yy*p.Scores.W+x1+1] {
+			sum += v
+		}
+	}
+	return sum
+}
+
+// Bins is the number of steps in which two chromas and the darkness of ink are counted.
+const Bins = 8
+
+// bin places a pixel's ink: red against green, blue against yellow, and darkness, each from 0 to
+// Bins-1.
+func (p *Plane) bin(i int) [3]float64 {
+	return Bin([3]float64{float64(p.Light[0][i]) / 255, float64(p.Light[1][i]) / 255,
+		float64(p.Light[2][i]) / 255})
+}
+
+// Bin places an ink that lets the given share of red, green and blue light through, from 0 to 1.
+func Bin(t [3]float64) (b [3]float64) {
+	taken := [3]float64{1 - t[0], 1 - t[1], 1 - t[2]}
+	mean := (taken[0] + taken[1] + taken[2]) / 3
+	scale := 1 / (mean + 0.08)
+	b[0] = (taken[0]-taken[1])*scale*0.5 + 0.5
+	b[1] = (taken[2]-(taken[0]+taken[1])/2)*scale*0.5 + 0.5
+	b[2] = mean
+	for i := range b {
+		b[i] = min(max(b[i], 0), 1) * (Bins - 1)
+	}
+	return b
+}
+
+// colourHistogram is a density of ink colours.
+type colourHistogram struct {
+	v     [Bins * Bins * Bins]float64
+	total float64
+}
+
+func (h *colourHistogram) add(b [3]float64, mass float32) {
+	at, k := corners(b)
+	for i, j := range at {
+		h.v[j] += k[i] * float64(mass)
+	}
+	h.total += float64(mass)
+}
+
+func (h *colourHistogram) at(b [3]float64) (v float64) {
+	at, k := corners(b)
+	for i, j := range at {
+		v += k[i] * h.v[j]
+	}
+	return v
+}
+
+// corners are the eight bins round a point and their trilinear weights.
+func corners(b [3]float64) (at [8]int, k [8]float64) {
+	k[0] = 1
+	for axis, v := range b {
+		low := int(v)
+		high, f := min(low+1, Bins-1), v-float64(low)
+		for i := 1<<axis - 1; i >= 0; i-- {
+			j := i | 1<<axis
+			at[j], k[j] = at[i]*Bins+high, k[i]*f
+			at[i], k[i] = at[i]*Bins+low, k[i]*(1-f)
+		}
+	}
+	return at, k
+}

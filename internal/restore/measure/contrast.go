@@ -1,0 +1,26 @@
+package measure
+
+import (
+	"unink/internal/raster"
+)
+
+// MinContrast is the least share of the paper's light, in 255ths, that ink takes away.
+const MinContrast = 50
+
+// Contrast is the share of the paper's light, in 255ths, that each pixel lacks.
+func Contrast(grey []uint8, w, h, cell, workers int) []uint8 {
+	paper := raster.PaperGrid(grey, w, h, cell, 0.8, workers)
+	out := make([]uint8, len(grey))
+	sampler := paper.Sample(w, h)
+	raster.Rows(h, workers, func(y0, y1 int) {
+		line, scratch := make([]float32, w), make([]float32, paper.W)
+		for y := y0; y < y1; y++ {
+			sampler.Row(line, scratch, y)
+			from, to := grey[y*w:][:w], out[y*w:][:w]
+			for x, p := range line {
+				to[x] = uint8(max(p-float32(from[x]), 0) / max(p, 1) * 255)
+			}
+		}
+	})
+	return out
+}

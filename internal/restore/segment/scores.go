@@ -1,0 +1,60 @@
+package segment
+
+import (
+	"unink/internal/nn"
+)
+
+// Confidence is the share of the ink that is plainly of one kind.
+func (s *Scores) Confidence() float64 {
+	const plain = 2 * Unit
+	ink, sure := 0, 0
+	for i, hand := range s.Hand {
+		if print := s.Print[i]; hand > 0 || print > 0 {
+			ink++
+			if int(hand)-int(print) > plain || int(print)-int(hand) > plain {
+				sure++
+			}
+		}
+	}
+	return float64(sure) / float64(max(ink, 1))
+}
+
+// Scores are what the network says of each pixel of the working picture, as log-odds in steps of
+// 1/Unit. Above zero in one, the pixel holds that kind of ink; above zero in both, writing
+// lies over print.
+type Scores struct {
+	W, H  int
+	Hand  []int8 // the better of handwriting and both, over the better of paper and print
+	Print []int8 // the better of print and both, over the better of paper and handwriting
+}
+
+// Unit is the score of a log-odds of one.
+const Unit = 16
+
+// paste takes a tile's core over into the scores.
+func (s *Scores) paste(logits []float32, tile nn.Shape, tx, ty tileSpan) {
+	plane := tile.Pixels()
+	for y := ty.core0; y < ty.core1; y++ {
+		from := (y-ty.at)*tile.W + tx.core0 - tx.at
+		n := tx.core1 - tx.core0
+		paper, print := logits[nn.Paper*plane+from:][:n], logits[nn.Print*plane+from:][:n]
+		hand, both := logits[nn.Handwriting*plane+from:][:n], logits[nn.Both*plane+from:][:n]
+		toHand, toPrint := s.Hand[y*s.W+tx.core0:][:n], s.Print[y*s.W+tx.core0:][:n]
+		for i := range n {
+			toHand[i] = score(max(hand[i], both[i]) - max(paper[i], print[i]))
+			toPrint[i] = score(max(print[i], both[i]) - max(paper[i], hand[i]))
+		}
+	}
+}
+
+func score(v float32) int8 { return int8(min(max(v*Unit, -127), 127)) }
+
+// Relabel makes a pixel of ink writing or print.
+func (s *Scores) Relabel(i int, hand bool) {
+	const sure = 2 * Unit
+	if hand {
+		s.Hand[i], s.Print[i] = max(s.Hand[i], sure), -sure
+	} else {
+		s.Hand[i], s.Print[i] = -sure, max(s.Print[i], sure)
+	}
+}

@@ -1,0 +1,70 @@
+// Package segment has the network tell of each pixel whether it is paper, print or writing.
+package segment
+
+import (
+	"context"
+	"image"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"unink/internal/nn"
+	"unink/internal/raster"
+)
+
+// Networks tell the classes of pixels: one looks at the whole page, the other at its tiles.
+type Networks struct {
+	Overview, Tiles nn.Runner
+}
+
+// Picture is a page as the networks see it.
+type Picture struct {
+	Page        *image.RGBA
+	*raster.RGB            // the page at the working size
+	Gain        [3]float32 // of its planes
+}
+
+// Probe runs an empty tile through the network.
+func (n Networks) Probe(ctx context.Context) error {
+	shape := nn.Portrait
+	return n.Tiles.Run(ctx, shape, make([]float32, nn.TileInputs(shape)), make([]float32, nn.Classes*shape.Pixels()))
+}
+
+// Classify classifies every pixel of the working picture, so many tiles at once.
+func (n Networks) Classify(
+	ctx context.Context, p Picture, workers int,
+) (*Scores, error) {
+	page, err := n.overview(ctx, p, workers)
+	if err != nil {
+		return nil, err
+	}
+	s := &Scores{W: p.W, H: p.H, Hand: make([]int8, p.W*p.H), Print: make([]int8, p.W*p.H)}
+	shape := shapeFor(p.W, p.H)
+	var tiles [][2]tileSpan
+	for _, ty := range tileSpans(p.H, shape.H) {
+		for _, tx := range tileSpans(p.W, shape.W) {
+			tiles = append(tiles, [2]tileSpan{tx, ty})
+		}
+	}
+	var next atomic.Int64
+	group, ctx := errgroup.WithContext(ctx)
+	for range min(workers, len(tiles)) {
+		group.Go(func() error {
+			in, out := make([]float32, nn.TileInputs(shape)), make([]float32, nn.Classes*shape.Pixels())
+			for i := next.Add(1) - 1; i < int64(len(tiles)); i = next.Add(1) - 1 {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				tx, ty := tiles[i][0], tiles[i][1]
+				cut(in, p.RGB, p.Gain, shape, tx.at, ty.at)
+				page.under(in[3*shape.Pixels():], shape, tx.at, ty.at)
+				if err := n.Tiles.Run(ctx, shape, in, out); err != nil {
+					return err
+				}
+				s.paste(out, shape, tx, ty)
+			}
+			return nil
+		})
+	}
+	return s, group.Wait()
+}

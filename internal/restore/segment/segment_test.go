@@ -1,0 +1,92 @@
+package segment
+
+import (
+	"context"
+	"image"
+	"math"
+	"testing"
+
+	"unink/internal/nn"
+	"unink/internal/raster"
+)
+
+// identity answers with the red plane in the hand score, so that stitching can be seen.
+type identity struct{}
+
+func (identity) Run(_ context.Context, shape nn.Shape, in, out []float32) error {
+	plane := shape.Pixels()
+	clear(out)
+	for i, v := range in[:plane] {
+		out[nn.Handwriting*plane+i] = v * 255 / Unit
+		out[nn.Both*plane+i] = -100
+	}
+	return nil
+}
+
+func TestSegmentStitchesInPlace(t *testing.T) {
+	for _, size := range []image.Point{{300, 200}, {672, 673}, {1500, 700}, {1400, 2000}} {
+		m := raster.NewRGB(size.X, size.Y)
+		for i := range m.Pix[0] {
+			m.Pix[0][i] = uint8((i%size.X*7 + i/size.X*13) % 120)
+		}
+		p := Picture{Page: image.NewRGBA(image.Rect(0, 0, m.W, m.H)), RGB: m, Gain: [3]float32{1, 1, 1}}
+		s, err := Networks{Overview: nn.Blind{}, Tiles: identity{}}.Classify(context.Background(), p, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range m.Pix[0] {
+			if d := int(s.Hand[i]) - int(v); d < -1 || d > 1 {
+				t.Fatalf("%v: pixel %d,%d is %d, want %d", size, i%size.X, i/size.X, s.Hand[i], v)
+			}
+		}
+	}
+}
+
+// seen keeps what the tiles' network is told of the whole page.
+type seen struct {
+	identity
+	told []float32
+}
+
+func (s *seen) Run(ctx context.Context, shape nn.Shape, in, out []float32) error {
+	s.told = append([]float32(nil), in[3*shape.Pixels():]...)
+	return s.identity.Run(ctx, shape, in, out)
+}
+
+// ramp is an overview that says of each place how far right and down it lies, in working pixels.
+type ramp struct{ scale float64 }
+
+func (r ramp) Run(_ context.Context, _ nn.Shape, _, out []float32) error {
+	const side = 64
+	for i := range out {
+		x, y := i%side, i/side%side
+		switch i / (side * side) {
+		case 0:
+			out[i] = float32((float64(x) + 0.5) * nn.ContextStride / r.scale)
+		case 1:
+			out[i] = float32((float64(y) + 0.5) * nn.ContextStride / r.scale)
+		}
+	}
+	return nil
+}
+
+// The network of a tile is told what the overview says of the same places.
+func TestContextLiesUnderItsTile(t *testing.T) {
+	for _, size := range []image.Point{{640, 896}, {600, 800}} {
+		scale := 512 / float64(size.Y)
+		m, tiles := raster.NewRGB(size.X, size.Y), &seen{}
+		p := Picture{Page: image.NewRGBA(image.Rect(0, 0, m.W, m.H)), RGB: m, Gain: [3]float32{1, 1, 1}}
+		if _, err := (Networks{Overview: ramp{min(scale, 0.5)}, Tiles: tiles}).Classify(context.Background(), p, 1); err != nil {
+			t.Fatal(err)
+		}
+		columns, rows := nn.Portrait.W/nn.Cell, nn.Portrait.H/nn.Cell
+		left, top := (size.X-nn.Portrait.W)/2, (size.Y-nn.Portrait.H)/2
+		for _, cell := range []image.Point{{2, 3}, {10, 14}, {17, 24}} {
+			i := cell.Y*columns + cell.X
+			x, y := float64(left+cell.X*nn.Cell+nn.Cell/2), float64(top+cell.Y*nn.Cell+nn.Cell/2)
+			if gotX, gotY := tiles.told[i], tiles.told[columns*rows+i]; math.Abs(float64(gotX)-x) > 1 || math.Abs(float64(gotY)-y) > 1 {
+				t.Errorf("%v: cell %v is told of the place %.0f,%.0f, want %.0f,%.0f", size, cell, gotX, gotY, x, y)
+			}
+		}
+	}
+}

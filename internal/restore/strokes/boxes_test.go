@@ -1,0 +1,68 @@
+package strokes
+
+import (
+	"testing"
+
+	"unink/internal/restore/ink"
+	"unink/internal/restore/restoretest"
+	"unink/internal/restore/segment"
+)
+
+// read is what becomes of a form that the network takes for print.
+func read(f restoretest.Form) (*segment.Scores, []*mark) {
+	w, h := f.Rect.Dx(), f.Rect.Dy()
+	s := &segment.Scores{W: w, H: h, Hand: make([]int8, w*h), Print: make([]int8, w*h)}
+	plane := &ink.Plane{Scores: s, Light: [3][]uint8{f.Pix, f.Pix, f.Pix},
+		Solid: make([]uint8, w*h), Evidence: make([]float32, w*h)}
+	for i, v := range f.Pix {
+		s.Hand[i], s.Print[i] = -2*segment.Unit, -2*segment.Unit
+		if v < 128 {
+			plane.Solid[i], s.Print[i] = 1, 2*segment.Unit
+		}
+	}
+	marks := findMarks(s, plane)
+	for _, m := range marks {
+		m.relabel(s)
+	}
+	return s, marks
+}
+
+// Ticks among empty boxes are writing, whatever the network thinks, and each of its own shape.
+func TestTicksInBoxesGo(t *testing.T) {
+	f := restoretest.NewForm(8)
+	for i, larger := range map[int]float64{1: 0, 2: 2, 4: 4, 6: -2} {
+		f.Tick(i, larger)
+	}
+	s, gone := read(f)
+	if len(gone) != 4 {
+		t.Fatalf("%d marks found of 4", len(gone))
+	}
+	for i, r := range f.Boxes {
+		hand := 0
+		for y := r.Min.Y + 3; y < r.Max.Y-3; y++ {
+			for x := r.Min.X + 3; x < r.Max.X-3; x++ {
+				if s.Hand[y*s.W+x] > 0 {
+					hand++
+				}
+			}
+		}
+		if marked := i == 1 || i == 2 || i == 4 || i == 6; marked != (hand > 30) {
+			t.Errorf("box %d: %d pixels of writing", i, hand)
+		}
+	}
+}
+
+// A cross that is the same in several boxes was printed; a single one may be.
+func TestPrintInBoxesStays(t *testing.T) {
+	for name, ticked := range map[string][]int{"the same": {1, 3, 5, 6}, "one": {4}, "none": nil} {
+		t.Run(name, func(t *testing.T) {
+			f := restoretest.NewForm(8)
+			for _, i := range ticked {
+				f.Tick(i, 0)
+			}
+			if _, gone := read(f); len(gone) != 0 {
+				t.Errorf("%d marks go", len(gone))
+			}
+		})
+	}
+}

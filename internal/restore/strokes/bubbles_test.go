@@ -1,0 +1,135 @@
+package strokes
+
+import (
+	"image"
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"unink/internal/raster"
+	"unink/internal/restore/ink"
+	"unink/internal/restore/restoretest"
+)
+
+// sheetOfBubbles is a working picture of bubbles in rows and columns. In each is a bar whose slant
+// tells its row, or its column.
+type sheetOfBubbles struct {
+	restoretest.Form
+	rows, columns int
+}
+
+const (
+	bubbleSide, bubblePitch = 24, 40
+)
+
+func newSheetOfBubbles(rows, columns int, byRow bool) sheetOfBubbles {
+	s := sheetOfBubbles{restoretest.Form{Gray: image.NewGray(image.Rect(0, 0,
+		columns*bubblePitch+40, rows*bubblePitch+40))}, rows, columns}
+	for i := range s.Pix {
+		s.Pix[i] = 255
+	}
+	for row := range rows {
+		for column := range columns {
+			x, y := s.centre(row, column)
+			for a := range 360 {
+				sin, cos := math.Sincos(float64(a) * math.Pi / 180)
+				for _, r := range [...]float64{bubbleSide/2 - 1, bubbleSide/2 - 2} {
+					s.Pix[s.PixOffset(int(x+r*cos), int(y+r*sin))] = 60
+				}
+			}
+			of, n := column, columns
+			if byRow {
+				of, n = row, rows
+			}
+			sin, cos := math.Sincos(math.Pi * float64(of) / float64(n))
+			restoretest.StrokeLine(s.Gray, [2]float64{x - 5*cos, y - 5*sin},
+				[2]float64{x + 5*cos, y + 5*sin})
+		}
+	}
+	return s
+}
+
+func (s *sheetOfBubbles) centre(row, column int) (x, y float64) {
+	return float64(column*bubblePitch + 40), float64(row*bubblePitch + 40)
+}
+
+func (s *sheetOfBubbles) fill(row, column int) {
+	cx, cy := s.centre(row, column)
+	for y := -bubbleSide / 2; y <= bubbleSide/2; y++ {
+		for x := -bubbleSide / 2; x <= bubbleSide/2; x++ {
+			if x*x+y*y <= bubbleSide*bubbleSide/4 {
+				s.Pix[s.PixOffset(int(cx)+x, int(cy)+y)] = 40
+			}
+		}
+	}
+}
+
+// Whichever bubbles are filled, these are found, and each is drawn as one that has the same letter.
+func TestFilledBubblesAreEmptied(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		byRow := rapid.Bool().Draw(rt, "letters by row")
+		sheet := newSheetOfBubbles(6, 6, byRow)
+		cell := rapid.Custom(func(t *rapid.T) image.Point {
+			return image.Pt(rapid.IntRange(0, 5).Draw(t, "column"),
+				rapid.IntRange(0, 5).Draw(t, "row"))
+		})
+		filled := map[image.Point]bool{}
+		for _, p := range rapid.SliceOfNDistinct(cell, 0, 4, rapid.ID[image.Point]).Draw(rt,
+			"filled") {
+			filled[p] = true
+			sheet.fill(p.Y, p.X)
+		}
+		s, marks := read(sheet.Form)
+		if len(marks) != len(filled) {
+			rt.Fatalf("%d of %d filled bubbles are found", len(marks), len(filled))
+		}
+		at := func(x, y int) image.Point {
+			return image.Pt((x+bubbleSide/2-40+bubblePitch/2)/bubblePitch,
+				(y+bubbleSide/2-40+bubblePitch/2)/bubblePitch)
+		}
+		for _, m := range marks {
+			p, like := at(m.x, m.y), at(m.kind.X0, m.kind.Y0)
+			if !filled[p] || filled[like] {
+				rt.Errorf("%v is taken for filled and %v for empty", p, like)
+			}
+			if byRow && p.Y != like.Y || !byRow && p.X != like.X {
+				rt.Errorf("%v is drawn like %v, where the letters are the same by row: %v", p, like,
+					byRow)
+			}
+			if x, y := sheet.centre(p.Y, p.X); s.Hand[int(y)*s.W+int(x)] <= 0 {
+				rt.Errorf("%v is not taken", p)
+			}
+		}
+	})
+}
+
+// Rings that are no sheet of bubbles, as letters are, and blobs among them stay.
+func TestRoundLettersAreNoBubbles(t *testing.T) {
+	sheet := newSheetOfBubbles(1, 20, false)
+	sheet.fill(0, 7)
+	if _, marks := read(sheet.Form); len(marks) > 0 {
+		t.Errorf("%d answers in a line of letters", len(marks))
+	}
+	few := newSheetOfBubbles(3, 3, false)
+	few.fill(1, 1)
+	if _, marks := read(few.Form); len(marks) > 0 {
+		t.Errorf("%d answers among eight rings", len(marks))
+	}
+}
+
+func BenchmarkFindFilled(b *testing.B) {
+	sheet := newSheetOfBubbles(30, 30, false)
+	s, _ := read(sheet.Form)
+	plane := &ink.Plane{Scores: s, Light: [3][]uint8{sheet.Pix, sheet.Pix, sheet.Pix},
+		Solid: make([]uint8, len(sheet.Pix))}
+	for i, v := range sheet.Pix {
+		if v < 128 {
+			plane.Solid[i] = 1
+		}
+	}
+	labels, components := raster.Components(plane.Solid, s.W)
+	for b.Loop() {
+		findFilled(s, plane, labels, components)
+	}
+}

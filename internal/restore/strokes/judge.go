@@ -1,0 +1,187 @@
+package strokes
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"unink/internal/nn"
+	"unink/internal/raster"
+	"unink/internal/restore/ink"
+	"unink/internal/restore/segment"
+)
+
+// Survey is what a network is told of a page's regions of ink to judge which of them were written.
+type Survey struct {
+	Labels []int32   // of each pixel: 0 is none, n is region n-1
+	Traits []float32 // nn.RegionTraits of each region
+	Near   []float32 // nn.RegionBonds of each region: its nearest neighbours, as indices, itself last
+	Bonds  []float32 // nn.BondTraits of each of these
+	hand   []float64 // what the segmenter says of each region
+	area   []float64 // pixels of each region
+}
+
+// Regions is how many there are.
+func (v *Survey) Regions() int { return len(v.hand) }
+
+// Look surveys the regions of ink.
+func Look(s *segment.Scores, plane *ink.Plane, workers int) *Survey {
+	lines, pieces := findRules(plane.Printed(), s.W, s.H)
+	return survey(s, plane, lines, pieces, workers)
+}
+
+func survey(s *segment.Scores, plane *ink.Plane, lines []int32, pieces []raster.Component,
+	workers int) *Survey {
+	class := parts(s, plane, lines, pieces)
+	labels, components := raster.Components(class, s.W)
+	regions := measureRegions(s, labels, components, plane)
+	for i, l := range labels {
+		if l > 0 && class[i]&onRule != 0 {
+			regions[l-1].onRule = true
+		}
+	}
+	v := &Survey{Labels: labels}
+	for i, twin := range findTwins(regions, labels, plane, workers) {
+		v.Traits = append(v.Traits, regions[i].traits(twin)...)
+		v.hand = append(v.hand, regions[i].hand)
+		v.area = append(v.area, float64(regions[i].Area))
+	}
+	for i, near := range findBonds(labels, s.W, s.H, regions) {
+		v.bind(regions, i, near)
+	}
+	return v
+}
+
+// traits are what the network is told of a region, each brought to about -1 to 1.
+func (r *region) traits(twin float64) []float32 {
+	area, w, h := float64(r.Area), float64(r.Width()), float64(r.Height())
+	colour := ink.Bin(r.ink)
+	repeats := 1.0
+	if math.IsNaN(twin) {
+		twin, repeats = noTwin, 0
+	}
+	out := []float32{1}
+	for _, v := range []float64{
+		r.hand / 4, r.print / 4, float64(r.handed) / area, float64(r.printed) / area, r.colour / 3,
+		math.Log2(area) / 8, math.Log2(w) / 6, math.Log2(h) / 6,
+		math.Log2(2*area/float64(r.border)) / 3, area / (w * h),
+		colour[0] / (ink.Bins - 1), colour[1] / (ink.Bins - 1), colour[2] / (ink.Bins - 1),
+		twin, repeats, flag(r.onRule), flag(isRule(r.Component)),
+	} {
+		out = append(out, float32(v))
+	}
+	return out
+}
+
+func flag(v bool) float64 {
+	if v {
+		return 1
+	}
+	return 0
+}
+
+// bind tells of a region's neighbours; where there are fewer than the network wants, it is its own.
+func (v *Survey) bind(regions []region, i int, near []bond) {
+	for k := range nn.RegionBonds {
+		if k >= len(near) {
+			v.Near = append(v.Near, float32(i))
+			v.Bonds = append(v.Bonds, make([]float32, nn.BondTraits)...)
+			continue
+		}
+		v.Near = append(v.Near, float32(near[k].to))
+		v.Bonds = append(v.Bonds, near[k].traits(&regions[i], &regions[near[k].to])...)
+	}
+}
+
+// traits are what the network is told of two neighbours, each brought to about -1 to 1.
+func (b bond) traits(from, to *region) []float32 {
+	p, q := ink.Bin(from.ink), ink.Bin(to.ink)
+	apart := 0.0
+	for i := range p {
+		apart += (p[i] - q[i]) * (p[i] - q[i])
+	}
+	away := func(a0, a1, b0, b1 int) float64 { // between the middles
+		return min(max(float64(b0+b1-a0-a1)/2/64, -2), 2)
+	}
+	out := []float32{1}
+	for _, v := range []float64{
+		float64(b.gap) / widestGap, flag(b.touch), math.Exp(-apart / 0.5),
+		away(from.X0, from.X1, to.X0, to.X1), away(from.Y0, from.Y1, to.Y0, to.Y1),
+		math.Log2(float64(to.Area)/float64(from.Area)) / 8,
+	} {
+		out = append(out, float32(v))
+	}
+	return out
+}
+
+// Judge has the network say how surely each region was written, as log-odds. Of more regions than
+// it takes, the smallest are left to the segmenter.
+func (v *Survey) Judge(ctx context.Context, judge nn.Runner) ([]float64, error) {
+	order := v.largest(nn.MostRegions)
+	n := nn.RegionsFor(len(order))
+	in := make([]float32, nn.JudgeInputs(n))
+	traits, near := in[:n*nn.RegionTraits], in[n*nn.RegionTraits:][:n*nn.RegionBonds]
+	bonds := in[n*(nn.RegionTraits+nn.RegionBonds):]
+	place := make([]int, v.Regions())
+	for at, i := range order {
+		place[i] = at + 1
+	}
+	for at, i := range order {
+		copy(traits[at*nn.RegionTraits:], v.Traits[i*nn.RegionTraits:][:nn.RegionTraits])
+		for k := range nn.RegionBonds {
+			from, to := i*nn.RegionBonds+k, at*nn.RegionBonds+k
+			if other := place[int(v.Near[from])]; other > 0 {
+				near[to] = float32(other - 1)
+				copy(bonds[to*nn.BondTraits:], v.Bonds[from*nn.BondTraits:][:nn.BondTraits])
+			}
+		}
+	}
+	out := make([]float32, n)
+	if err := judge.Run(ctx, nn.Regions(n), in, out); err != nil {
+		return nil, err
+	}
+	odds := slices.Clone(v.hand)
+	for at, i := range order {
+		odds[i] = float64(out[at])
+	}
+	if !v.believed(odds) {
+		for i := range odds {
+			odds[i] = -1
+		}
+	}
+	return odds, nil
+}
+
+// believed says whether what was judged to be writing is that surely enough, in the mean of its
+// pixels: on a page that nobody wrote on mistakes are made in doubt. The bound is the best on
+// pages of the training data, print lost counting twice as in the judge's training.
+func (v *Survey) believed(odds []float64) bool {
+	const enough, most = 1.4, 8
+	sum, mass := 0.0, 0.0
+	for i, odd := range odds {
+		if odd > 0 {
+			sum += v.area[i] * min(odd, most)
+			mass += v.area[i]
+		}
+	}
+	return sum >= enough*mass
+}
+
+// largest lists the regions in their order, only the largest if there are more than most.
+func (v *Survey) largest(most int) []int {
+	order := make([]int, v.Regions())
+	for i := range order {
+		order[i] = i
+	}
+	if len(order) <= most {
+		return order
+	}
+	const area = 6 // among the traits
+	slices.SortStableFunc(order, func(i, j int) int {
+		return cmp.Compare(v.Traits[j*nn.RegionTraits+area], v.Traits[i*nn.RegionTraits+area])
+	})
+	order = order[:most]
+	slices.Sort(order)
+	return order
+}

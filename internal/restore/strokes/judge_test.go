@@ -1,0 +1,141 @@
+package strokes
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"unink/internal/nn"
+	"unink/internal/raster"
+	"unink/internal/restore/ink"
+	"unink/internal/restore/segment"
+)
+
+// A bond is told of from both sides, nearest first; what is too far is no neighbour.
+func TestNeighboursAreFoundNearestFirst(t *testing.T) {
+	const w, h = 60, 8
+	class := make([]uint8, w*h)
+	draw := func(x, width int, c uint8) {
+		for y := 2; y < 6; y++ {
+			for i := x; i < x+width; i++ {
+				class[y*w+i] = c
+			}
+		}
+	}
+	draw(2, 4, 1)  // touches the next
+	draw(6, 4, 2)  // 4 pixels from the next
+	draw(14, 4, 1) // 30 pixels from the next
+	draw(48, 4, 1)
+	labels, components := raster.Components(class, w)
+	regions := make([]region, len(components))
+	for i, c := range components {
+		regions[i].Component = c
+	}
+	bonds := findBonds(labels, w, h, regions)
+	want := [][]int32{{1, 2}, {0, 2}, {1, 0}, nil}
+	for i, near := range bonds {
+		var to []int32
+		for _, b := range near {
+			to = append(to, b.to)
+		}
+		// Whether the first and the third meet around the second is not of interest.
+		if i == 0 || i == 2 {
+			to, want[i] = to[:1], want[i][:1]
+		}
+		if !slices.Equal(to, want[i]) {
+			t.Errorf("region %d has neighbours %v, want %v", i, near, want[i])
+		}
+	}
+	if first := bonds[1][0]; !first.touch || first.gap != 0 {
+		t.Errorf("%+v, want one that touches", first)
+	}
+	if second := bonds[1][1]; second.touch || second.gap < 2 || second.gap > 6 {
+		t.Errorf("%+v, want a gap of about 4", second)
+	}
+}
+
+// counting is a judge that is sure of every region, and counts those it was given.
+type counting struct{ given int }
+
+func (c *counting) Run(_ context.Context, regions nn.Shape, in, out []float32) error {
+	for i := range regions.H {
+		if in[i*nn.RegionTraits] > 0 {
+			c.given++
+		}
+		out[i] = float32(i + 10)
+	}
+	return nil
+}
+
+// surveyOf is a survey of so many regions, every third of which is large.
+func surveyOf(n int) *Survey {
+	v := &Survey{hand: make([]float64, n)}
+	for i := range n {
+		r := region{Component: raster.Component{X1: 3, Y1: 3, Area: 9}, border: 8}
+		if i%3 == 0 {
+			r.Component = raster.Component{X1: 9, Y1: 9, Area: 81}
+		}
+		v.hand[i] = -5
+		v.area = append(v.area, float64(r.Area))
+		v.Traits = append(v.Traits, r.traits(math.NaN())...)
+		v.bind(make([]region, n), i, nil)
+	}
+	return v
+}
+
+// Of more regions than the network takes, the smallest keep the segmenter's word.
+func TestTheSmallestAreLeftOut(t *testing.T) {
+	for _, n := range []int{1, 600, nn.MostRegions, nn.MostRegions + 500} {
+		judge := &counting{}
+		odds, err := surveyOf(n).Judge(context.Background(), judge)
+		if err != nil || len(odds) != n || judge.given != min(n, nn.MostRegions) {
+			t.Fatalf("%d regions: %d odds, %d given, %v", n, len(odds), judge.given, err)
+		}
+		left := 0
+		for i, v := range odds {
+			if v < 0 {
+				left++
+				if i%3 == 0 {
+					t.Fatalf("of %d, the large region %d is left out", n, i)
+				}
+			}
+		}
+		if left != max(n-nn.MostRegions, 0) {
+			t.Errorf("of %d regions %d are left out", n, left)
+		}
+	}
+}
+
+// constant is a judge that says the same of every region.
+type constant float32
+
+func (c constant) Run(_ context.Context, _ nn.Shape, _, out []float32) error {
+	for i := range out {
+		out[i] = float32(c)
+	}
+	return nil
+}
+
+// Where all that seems to be writing is doubtful, there is none.
+func TestDoubtIsNotBelieved(t *testing.T) {
+	for judge, want := range map[constant]bool{0.5: false, 4: true} {
+		odds, err := surveyOf(30).Judge(context.Background(), judge)
+		if err != nil || (odds[0] > 0) != want {
+			t.Errorf("judged at %g, the first region is at %g, %v", judge, odds[0], err)
+		}
+	}
+}
+
+// A page without ink has no regions, and that is no error.
+func TestNoRegions(t *testing.T) {
+	s := &segment.Scores{W: 40, H: 30, Hand: make([]int8, 1200), Print: make([]int8, 1200)}
+	plane := &ink.Plane{Scores: s, Solid: make([]uint8, 1200), Evidence: make([]float32, 1200)}
+	for ch := range plane.Light {
+		plane.Light[ch] = slices.Repeat([]uint8{255}, 1200)
+	}
+	rules, marks, err := Decide(context.Background(), nn.Trusting{}, s, plane, 0, 1)
+	if err != nil || len(rules) > 0 || len(marks) > 0 {
+		t.Errorf("%v, %v, %v", rules, marks, err)
+	}
+}

@@ -1,0 +1,178 @@
+package strokes
+
+import (
+	"cmp"
+	"slices"
+
+	"unink/internal/raster"
+	"unink/internal/restore/ink"
+	"unink/internal/restore/segment"
+)
+
+// region is a connected set of ink pixels that the network gave one class: a stroke, a letter, or
+// a piece of one where writing and print touch.
+type region struct {
+	raster.Component
+	border      int        // pixels beside something else
+	hand, print float64    // log-odds of the network, mean over the pixels
+	handed      int        // pixels that the network takes for writing
+	printed     int        // and for print
+	colour      float64    // log-odds of writing by the ink's colour
+	ink         [3]float64 // share of the paper's light let through, per channel
+	onRule      bool       // it lies on a line
+}
+
+// parts gives each pixel of ink a class such that regions of one class are made by one hand: the
+// network's own class, one for ink that the network overlooked, split where the ink's colour
+// changes from what is the page's print to what is its writing, and where letters stand on a line.
+func parts(s *segment.Scores, plane *ink.Plane, lines []int32, pieces []raster.Component) []uint8 {
+	class := make([]uint8, len(s.Hand))
+	for i := range class {
+		switch {
+		case s.Hand[i] > 0:
+			class[i] = 2
+		case s.Print[i] > 0:
+			class[i] = 1
+		case plane.Solid[i] != 0:
+			class[i] = 3
+		default:
+			continue
+		}
+		switch e := plane.Evidence[i]; {
+		case e > telling:
+			class[i] |= 4
+		case e < -telling:
+			class[i] |= 8
+		}
+		if l := lines[i]; l > 0 && isRule(pieces[l-1]) {
+			class[i] |= onRule
+		}
+	}
+	return class
+}
+
+// onRule is the part of a class that says that the ink lies on a line.
+const onRule = 16
+
+// telling is the log-odds from which an ink's colour alone says whose it is.
+const telling = 1
+
+// measureRegions collects what is known of each component.
+func measureRegions(s *segment.Scores, labels []int32, components []raster.Component,
+	plane *ink.Plane) []region {
+	regions := make([]region, len(components))
+	weights := make([]float64, len(components))
+	for i, l := range labels {
+		if l == 0 {
+			continue
+		}
+		r := &regions[l-1]
+		r.hand += float64(s.Hand[i])
+		r.print += float64(s.Print[i])
+		if s.Hand[i] > 0 {
+			r.handed++
+		}
+		if s.Print[i] > 0 {
+			r.printed++
+		}
+		if atBorder(labels, i, s.W) {
+			r.border++
+		}
+		k := float64(plane.Taken(i)*plane.Taken(i)) + 1e-4
+		weights[l-1] += k
+		r.colour += k * float64(plane.Evidence[i])
+		for ch := range r.ink {
+			r.ink[ch] += k * float64(plane.Light[ch][i]) / 255
+		}
+	}
+	for i, c := range components {
+		r := &regions[i]
+		r.Component = c
+		r.hand /= float64(c.Area) * segment.Unit
+		r.print /= float64(c.Area) * segment.Unit
+		r.colour /= weights[i]
+		for ch := range r.ink {
+			r.ink[ch] /= weights[i]
+		}
+	}
+	return regions
+}
+
+// atBorder says whether a pixel has another label, or none, beside it.
+func atBorder(labels []int32, i, w int) bool {
+	x, l := i%w, labels[i]
+	return x == 0 || labels[i-1] != l || x == w-1 || labels[i+1] != l ||
+		i < w || labels[i-w] != l || i >= len(labels)-w || labels[i+w] != l
+}
+
+// bond is a region that lies near another: gap pixels of paper between them, or none.
+type bond struct {
+	to    int32
+	gap   int
+	touch bool
+}
+
+// widestGap is the most paper, in working pixels, across which regions are neighbours.
+const widestGap = 16
+
+// findBonds lists every region's neighbours, the nearest first, and of those the largest. It grows
+// all regions at once, pixel by pixel, until they meet or have gone half of the widest gap.
+func findBonds(labels []int32, w, h int, regions []region) [][]bond {
+	owner := slices.Clone(labels)
+	bonds := make([][]bond, len(regions))
+	meetings := map[[2]int32]bool{}
+	var last [2]int32 // pair that met: most pixels meet whom the one before them met
+	frontier := border(labels, w)
+	for d := 0; d <= widestGap/2; d++ {
+		var next []int32
+		for _, f := range frontier {
+			x, y, l := int(f)%w, int(f)/w, owner[f]
+			for _, step := range [4][2]int{{1, 0}, {0, 1}, {-1, 0}, {0, -1}} {
+				nx, ny := x+step[0], y+step[1]
+				if nx < 0 || ny < 0 || nx >= w || ny >= h {
+					continue
+				}
+				j := ny*w + nx
+				o := owner[j]
+				if o == 0 {
+					owner[j] = l
+					next = append(next, int32(j))
+					continue
+				}
+				pair := [2]int32{min(l, o), max(l, o)}
+				if l == o || pair == last || meetings[pair] {
+					continue
+				}
+				last, meetings[pair] = pair, true
+				bonds[l-1] = append(bonds[l-1], bond{o - 1, 2 * d, d == 0})
+				bonds[o-1] = append(bonds[o-1], bond{l - 1, 2 * d, d == 0})
+			}
+		}
+		frontier = next
+	}
+	for _, near := range bonds {
+		slices.SortFunc(near, func(p, q bond) int {
+			return cmp.Or(cmp.Compare(p.gap, q.gap),
+				cmp.Compare(regions[q.to].Area, regions[p.to].Area), cmp.Compare(p.to, q.to))
+		})
+	}
+	return bonds
+}
+
+// border lists the labelled pixels that have another label, or none, beside them.
+func border(labels []int32, w int) (out []int32) {
+	for i, l := range labels {
+		if l > 0 && atBorder(labels, i, w) {
+			out = append(out, int32(i))
+		}
+	}
+	return out
+}
+
+// isRule says that a component is as long and thin as a ruled line. Strokes of a pen are straight
+// too, upright ones for longer.
+func isRule(c raster.Component) bool {
+	const level, upright, slim = 72, 120, 8
+	return c.Width() >= level && c.Width() > slim*c.Height() ||
+		c.Height() >= upright && c.Height() > slim*c.Width()
+}

@@ -1,0 +1,441 @@
+package strokes
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sync"
+
+	"unink/internal/raster"
+	"unink/internal/restore/ink"
+	"unink/internal/restore/segment"
+)
+
+// Ruled lines and borders at the network's scale, where print has an em of about 24.
+const (
+	ruleRun    = 10  // a line less than some 5° off the axis is made of runs at least this long
+	rulePiece  = 30  // a piece of it between writing is this long
+	ruleLength = 60  // and all its pieces together this
+	ruleThick  = 6   // and no thicker than this
+	ruleHidden = 250 // writing hides no more of it than this in one place
+)
+
+// findRules labels the pixels of straight, thin, long pieces of lines along either axis: 0 is
+// none, n is pieces[n-1].
+func findRules(plane []uint8, w, h int) (labels []int32, pieces []raster.Component) {
+	var upright []int32
+	var more []raster.Component
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		upright, more = rowRules(raster.Transpose(plane, w, h), h)
+		upright = raster.Transpose(upright, h, w)
+	})
+	labels, pieces = rowRules(plane, w)
+	wg.Wait()
+	level := int32(len(pieces))
+	for i, l := range upright {
+		if l > 0 && labels[i] == 0 {
+			labels[i] = level + l
+		}
+	}
+	for _, c := range more {
+		c.X0, c.Y0, c.X1, c.Y1 = c.Y0, c.X0, c.Y1, c.X1
+		pieces = append(pieces, c)
+	}
+	return labels, pieces
+}
+
+// rowRules finds lines along the rows.
+func rowRules(plane []uint8, w int) (labels []int32, pieces []raster.Component) {
+	runs := make([]uint8, len(plane))
+	for at := 0; at < len(plane); at += w {
+		row := plane[at : at+w]
+		for x := 0; x < w; x++ {
+			from := x
+			for x < w && row[x] != 0 {
+				x++
+			}
+			if x-from >= ruleRun {
+				for i := from; i < x; i++ {
+					runs[at+i] = 1
+				}
+			}
+		}
+	}
+	labels, components := raster.Components(runs, w)
+	number := make([]int32, len(components)+1)
+	for i, c := range components {
+		if c.Width() >= rulePiece && c.Area <= ruleThick*c.Width() && 3*c.Height() <= c.Width() {
+			pieces = append(pieces, c)
+			number[i+1] = int32(len(pieces))
+		}
+	}
+	for i, l := range labels {
+		labels[i] = number[l]
+	}
+	return labels, pieces
+}
+
+// clearRules takes for writing what stands on a line, or close to it, in the colour of writing.
+// The network takes the foot of a stroke that meets a line for a part of the line.
+func clearRules(s *segment.Scores, plane *ink.Plane, lines []int32) {
+	const near = 3
+	for i, l := range lines {
+		if l == 0 {
+			continue
+		}
+		x, y := i%s.W, i/s.W
+		for yy := max(y-near, 0); yy <= min(y+near, s.H-1); yy++ {
+			for xx := max(x-near, 0); xx <= min(x+near, s.W-1); xx++ {
+				if j := yy*s.W + xx; s.Hand[j] <= 0 && plane.Evidence[j] > telling {
+					s.Hand[j] = segment.Unit
+				}
+			}
+		}
+	}
+}
+
+// Rule is a printed line at the network's scale: at column x (row, for a vertical one) from on,
+// its centre lies at centre[x-from]; NaN where writing hides it.
+type Rule struct {
+	Vertical bool
+	From     int
+	Centre   []float32
+	clear    int     // columns where it can be seen
+	Thick    float32 // mean over those
+}
+
+// to is the column after the line's last.
+func (r *Rule) to() int { return r.From + len(r.Centre) }
+
+// printedRules traces the lines that are print, most of what the network is sure of on them, and
+// joins their pieces across the writing that hides them.
+func printedRules(s *segment.Scores, plane *ink.Plane, labels []int32,
+	pieces []raster.Component) []Rule {
+	print, hand := make([]int, len(pieces)+1), make([]int, len(pieces)+1)
+	for i, l := range labels {
+		switch {
+		case s.Hand[i] > 0:
+			hand[l]++
+		case s.Print[i] > 0:
+			print[l]++
+		}
+	}
+	var traced []Rule
+	for i, c := range pieces {
+		if print[i+1] > hand[i+1] {
+			if r := tracePiece(s, c, labels, int32(i+1)); r.clear > 0 {
+				extendRule(s, &r, plane.Solid)
+				traced = append(traced, r)
+			}
+		}
+	}
+	return slices.DeleteFunc(joinPieces(s, traced), func(r Rule) bool {
+		return len(r.Centre) < ruleLength || r.clear < rulePiece
+	})
+}
+
+// linePixels marks the pixels of the lines, also where writing hides them.
+func linePixels(s *segment.Scores, rules []Rule) []bool {
+	on := make([]bool, len(s.Hand))
+	for _, r := range rules {
+		for i, centre := range r.continued() {
+			visitAcross(s, &r, i, centre, 0, func(p int) { on[p] = true })
+		}
+	}
+	return on
+}
+
+// takeCrossings gives writing the pieces of lines that it touches, but for a line's ends, to be
+// drawn anew between what is clear of the line on both sides: what is left of a stroke on a line
+// would be seen as a bump.
+func takeCrossings(s *segment.Scores, rules []Rule) {
+	const (
+		near = 1.5 // working pixels between writing and a line that it touches
+		rim  = 2   // columns beside a stroke that have its rim
+	)
+	for _, r := range rules {
+		centres := r.continued()
+		touched := make([]bool, len(centres))
+		first, last := len(centres), -1 // clear columns
+		for i, centre := range centres {
+			visitAcross(s, &r, i, centre, near, func(p int) {
+				if s.Hand[p] > 0 {
+					for k := max(i-rim, 0); k <= min(i+rim, len(touched)-1); k++ {
+						touched[k] = true
+					}
+				}
+			})
+		}
+		for i, t := range touched {
+			if !t && !math.IsNaN(float64(r.Centre[i])) {
+				first, last = min(first, i), i
+			}
+		}
+		for i := first; i < last; i++ {
+			if touched[i] {
+				visitAcross(s, &r, i, centres[i], 0, func(p int) { s.Relabel(p, true) })
+			}
+		}
+	}
+}
+
+// visitAcross visits the pixels across a line with this centre at its column i, and so far beyond
+// its rims.
+func visitAcross(s *segment.Scores, r *Rule, i int, centre, beyond float64, visit func(p int)) {
+	limit := s.H
+	if r.Vertical {
+		limit = s.W
+	}
+	half := float64(r.Thick)/2 + 0.5 + beyond
+	for j := max(int(math.Ceil(centre-half)), 0); j <= min(int(math.Floor(centre+half)),
+		limit-1); j++ {
+		visit(pixelAt(s, r.Vertical, r.From+i, j))
+	}
+}
+
+// continued is the line's centres with the hidden ones put straight between those that can be seen.
+func (r *Rule) continued() []float64 {
+	out := make([]float64, len(r.Centre))
+	last := -1
+	for i, v := range r.Centre {
+		out[i] = float64(v)
+		if math.IsNaN(out[i]) {
+			continue
+		}
+		for k := last + 1; k < i; k++ {
+			out[k] = out[i]
+			if last >= 0 {
+				out[k] = out[last] + (out[i]-out[last])*float64(k-last)/float64(i-last)
+			}
+		}
+		last = i
+	}
+	for k := last + 1; k < len(out); k++ {
+		out[k] = out[max(last, 0)]
+	}
+	return out
+}
+
+// extendRule follows a line beyond its ends for as long as there is ink on it: under a word that
+// stands on it, it may be too short between the letters to be found as a piece of its own.
+func extendRule(s *segment.Scores, r *Rule, solid []uint8) {
+	after := followRule(s, r, solid, r.to(), 1)
+	before := followRule(s, r, solid, r.From-1, -1)
+	slices.Reverse(before)
+	r.From -= len(before)
+	r.Centre = slices.Concat(before, r.Centre, after)
+	for _, part := range [2][]float32{before, after} {
+		for _, v := range part {
+			if !math.IsNaN(float64(v)) {
+				r.clear++
+			}
+		}
+	}
+}
+
+// followRule lists a line's centres from a column on, to the last where it can be seen.
+func followRule(s *segment.Scores, r *Rule, solid []uint8, from, step int) []float32 {
+	const breaks = 2 // columns without ink that noise makes
+	along, across := s.W, s.H
+	if r.Vertical {
+		along, across = across, along
+	}
+	x, y, slope := r.end(step > 0)
+	y += slope * (float64(from) - x)
+	var centres []float32
+	seen, missing := 0, 0
+	for at := from; at >= 0 && at < along && len(centres) < ruleHidden &&
+		missing <= breaks; at += step {
+		centre := math.NaN()
+		low, high := inkAcross(s, r.Vertical, solid, at, int(math.Round(y)), across)
+		switch {
+		case low > high:
+			missing++
+		case high-low < ruleThick && (!written(s, r.Vertical, at, int(math.Round(y))) ||
+			r.alike(low, high, y)):
+			centre = float64(low+high) / 2
+			y += 0.2 * (centre - y)
+			missing, seen = 0, len(centres)+1
+			for j := low; j <= high; j++ {
+				s.Relabel(pixelAt(s, r.Vertical, at, j), false)
+			}
+		default:
+			missing = 0
+		}
+		centres = append(centres, float32(centre))
+		y += slope * float64(step)
+	}
+	return centres[:seen]
+}
+
+// alike says that ink across a long line from low to high, where its centre is expected, is as
+// thick as the line and lies on it: what seems to be written there is the line itself. Short lines
+// are too often strokes that strike something out.
+func (r *Rule) alike(low, high int, centre float64) bool {
+	const off, thicker, long = 0.8, 0.9, 240 // working pixels: the last is ten em
+	return r.clear >= long && math.Abs(float64(low+high)/2-centre) <= off &&
+		math.Abs(float64(high-low+1)-float64(r.Thick)) <= thicker
+}
+
+// inkAcross is the run of ink across a line at one column, which passes within a pixel of y. It is
+// empty, low above high, where there is none.
+func inkAcross(s *segment.Scores, vertical bool, solid []uint8, at, y, across int) (low, high int) {
+	inked := func(j int) bool {
+		return j >= 0 && j < across && solid[pixelAt(s, vertical, at, j)] != 0
+	}
+	for _, j := range [3]int{y, y - 1, y + 1} {
+		if !inked(j) {
+			continue
+		}
+		low, high = j, j
+		for y-low <= ruleThick && inked(low-1) {
+			low--
+		}
+		for high-y <= ruleThick && inked(high+1) {
+			high++
+		}
+		return low, high
+	}
+	return 1, 0
+}
+
+// tracePiece measures a piece's centre and thickness where no writing is on it.
+func tracePiece(s *segment.Scores, b raster.Component, labels []int32, label int32) Rule {
+	r := Rule{Vertical: b.Height() > b.Width(), From: b.X0}
+	along, across, start := b.Width(), b.Height(), b.Y0
+	if r.Vertical {
+		r.From, along, across, start = b.Y0, across, along, b.X0
+	}
+	r.Centre = make([]float32, along)
+	thick := make([]int, along) // 0 where it cannot be seen
+	var seen []float64
+	for i := range r.Centre {
+		n, sum := 0, 0
+		for j := range across {
+			at := pixelAt(s, r.Vertical, r.From+i, start+j)
+			if labels[at] != label {
+				continue
+			}
+			if s.Hand[at] > 0 {
+				n = 0
+				break
+			}
+			n++
+			sum += j
+		}
+		if n > 0 && n <= ruleThick {
+			r.Centre[i] = float32(start) + float32(sum)/float32(n)
+			thick[i] = n
+			seen = append(seen, float64(n))
+		}
+	}
+	if len(seen) == 0 {
+		return r
+	}
+	usual := raster.Quantile(seen, 0.5)
+	pixels := 0
+	for i, n := range thick {
+		if n == 0 || float64(n) > usual+1 { // where it is thicker something stands on it
+			r.Centre[i] = float32(math.NaN())
+			continue
+		}
+		r.clear++
+		pixels += n
+	}
+	r.Thick = float32(pixels) / float32(max(r.clear, 1))
+	return r
+}
+
+// pixelAt is the pixel at a place along and across a line.
+func pixelAt(s *segment.Scores, vertical bool, along, across int) int {
+	if vertical {
+		return along*s.W + across
+	}
+	return across*s.W + along
+}
+
+// joinPieces links each piece to the next one on the same straight line, when writing is what parts
+// them.
+func joinPieces(s *segment.Scores, pieces []Rule) []Rule {
+	slices.SortStableFunc(pieces, func(a, b Rule) int { return cmp.Compare(a.From, b.From) })
+	var rules []Rule
+	for _, p := range pieces {
+		best := -1
+		for i := range rules {
+			if joins(s, &rules[i], &p) && (best < 0 || rules[i].to() > rules[best].to()) {
+				best = i
+			}
+		}
+		if best < 0 {
+			rules = append(rules, p)
+			continue
+		}
+		r := &rules[best]
+		for r.to() < p.From {
+			r.Centre = append(r.Centre, float32(math.NaN()))
+		}
+		r.Centre = append(r.Centre, p.Centre[max(r.to()-p.From, 0):]...)
+		r.Thick = (r.Thick*float32(r.clear) + p.Thick*float32(p.clear)) / float32(r.clear+p.clear)
+		r.clear += p.clear
+	}
+	return rules
+}
+
+// joins says that piece p goes on where rule r ends, behind writing.
+func joins(s *segment.Scores, r, p *Rule) bool {
+	gap := p.From - r.to()
+	if r.Vertical != p.Vertical || gap < -2 || gap > ruleHidden || p.to() <= r.to() {
+		return false
+	}
+	x0, y0, slope0 := r.end(true)
+	x1, y1, slope1 := p.end(false)
+	slope := (y1 - y0) / max(x1-x0, 1)
+	off := 2 + 0.02*float64(max(gap, 0))
+	if math.Abs(y0+slope0*(x1-x0)-y1) > off+2 || math.Abs(y1-slope1*(x1-x0)-y0) > off+2 ||
+		math.Abs(slope) > 0.15 {
+		return false
+	}
+	hidden := 0
+	for x := r.to(); x < p.From; x++ {
+		if written(s, r.Vertical, x, int(y0+slope*(float64(x)-x0)+0.5)) {
+			hidden++
+		}
+	}
+	return 10*hidden >= 6*gap
+}
+
+// end is a point on the line near one of its ends, and the slope there.
+func (r *Rule) end(last bool) (x, y, slope float64) {
+	const span = 40
+	var n, sx, sy, sxx, sxy float64
+	for k := 0; k < len(r.Centre) && n < span; k++ {
+		i := k
+		if last {
+			i = len(r.Centre) - 1 - k
+		}
+		if v := float64(r.Centre[i]); !math.IsNaN(v) {
+			u := float64(r.From + i)
+			n, sx, sy, sxx, sxy = n+1, sx+u, sy+v, sxx+u*u, sxy+u*v
+		}
+	}
+	x, y = sx/n, sy/n
+	if d := sxx - sx*x; d > 0 {
+		slope = (sxy - sx*y) / d
+	}
+	return x, y, slope
+}
+
+// written says that there is writing within two pixels of a point of a line.
+func written(s *segment.Scores, vertical bool, along, across int) bool {
+	limit := s.H
+	if vertical {
+		limit = s.W
+	}
+	for j := max(across-2, 0); j <= min(across+2, limit-1); j++ {
+		if s.Hand[pixelAt(s, vertical, along, j)] > 0 {
+			return true
+		}
+	}
+	return false
+}

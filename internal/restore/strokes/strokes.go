@@ -1,0 +1,98 @@
+// Package strokes decides of each region of ink whether it was written: by its own evidence, by its
+// neighbours and by what the page's writing and print look like.
+package strokes
+
+import (
+	"context"
+	"image"
+	"sync"
+
+	"unink/internal/nn"
+	"unink/internal/raster"
+	"unink/internal/restore/ink"
+	"unink/internal/restore/segment"
+)
+
+// Mark is a mark that goes with the printed box or bubble that it lies in, in working pixels.
+type Mark struct {
+	Empty image.Rectangle // an empty box of the same kind elsewhere on the page
+	At    image.Point     // corner of the marked box
+}
+
+// Decide makes up for what the network mistook: after it the scores have whole strokes that go, of
+// the inks to be removed, and whole print that stays. It returns the page's printed lines, to be
+// continued through the strokes, and the marks whose boxes are to be drawn anew.
+func Decide(ctx context.Context, judge nn.Runner, s *segment.Scores, plane *ink.Plane,
+	remove ink.Set, workers int) ([]Rule, []Mark, error) {
+	rules, found, err := decide(ctx, judge, s, plane, workers)
+	if err != nil {
+		return nil, nil, err
+	}
+	if remove != 0 {
+		keepOthers(s, remove, plane)
+	}
+	tidy(s, rules)
+	marks := make([]Mark, len(found))
+	for i, m := range found {
+		empty := m.kind
+		marks[i] = Mark{image.Rect(empty.X0, empty.Y0, empty.X1, empty.Y1), image.Pt(m.x, m.y)}
+	}
+	return rules, marks, nil
+}
+
+// decide has each region of ink judged in view of its neighbours and of the page, so that no half
+// strokes remain and no specks of print go. Marks in tick boxes and bubbles are found apart and
+// have the last word. It returns the page's printed lines and these marks.
+func decide(ctx context.Context, judge nn.Runner, s *segment.Scores, plane *ink.Plane,
+	workers int) ([]Rule, []*mark, error) {
+	var marks []*mark
+	var search sync.WaitGroup
+	search.Go(func() { marks = findMarks(s, plane) })
+	lines, pieces := findRules(plane.Printed(), s.W, s.H)
+	v := survey(s, plane, lines, pieces, workers)
+	search.Wait()
+	odds, err := v.Judge(ctx, judge)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, l := range v.Labels {
+		if l > 0 && (odds[l-1] > 0) != (s.Hand[i] > 0) {
+			s.Relabel(i, odds[l-1] > 0)
+		}
+	}
+	for _, m := range marks {
+		m.relabel(s)
+	}
+	clearRules(s, plane, lines)
+	return printedRules(s, plane, lines, pieces), marks, nil
+}
+
+// tidy puts right, once it is known which strokes go, what lies along and under them: printed lines
+// that they touch, specks, and print that is none.
+func tidy(s *segment.Scores, rules []Rule) {
+	lines := linePixels(s, rules)
+	takeCrossings(s, rules)
+	joinSpecks(s, lines)
+	dropFalsePrint(s, lines)
+}
+
+// keepOthers takes the strokes whose ink is not in the set out of the scores: they are then kept
+// like print. A stroke's ink is the mean colour of its connected pixels, weighted by darkness.
+func keepOthers(s *segment.Scores, remove ink.Set, plane *ink.Plane) {
+	hand := make([]uint8, len(s.Hand))
+	for i, v := range s.Hand {
+		if v > 0 {
+			hand[i] = 1
+		}
+	}
+	labels, components := raster.Components(hand, s.W)
+	keep := make([]bool, len(components))
+	for i, r := range measureRegions(s, labels, components, plane) {
+		keep[i] = ink.Of(r.ink)&remove == 0
+	}
+	for i, l := range labels {
+		if l > 0 && keep[l-1] {
+			s.Relabel(i, false)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package strokes
+
+import (
+	"unink/internal/raster"
+	"unink/internal/restore/segment"
+)
+
+// joinSpecks gives writing the specks of print along its strokes: a stroke's rim, lighter than its
+// core, looks like other ink, and where a stroke stands on a printed line its foot looks like a
+// part of the line.
+func joinSpecks(s *segment.Scores, lines []bool) {
+	const speck, foot, slim = 16, 40, 4 // working pixels: two areas and a width
+	print := make([]uint8, len(s.Hand))
+	for i := range print {
+		if s.Print[i] > 0 && s.Hand[i] <= 0 && !lines[i] {
+			print[i] = 1
+		}
+	}
+	labels, components := raster.Components(print, s.W)
+	writing, onLine := make([]int, len(components)), make([]bool, len(components))
+	for i, l := range labels {
+		if l == 0 || components[l-1].Area > foot {
+			continue
+		}
+		if beside(s, i, func(j int) bool { return s.Hand[j] > 0 }) {
+			writing[l-1]++
+		}
+		onLine[l-1] = onLine[l-1] || beside(s, i, func(j int) bool { return lines[j] })
+	}
+	for i, l := range labels {
+		if l == 0 || writing[l-1] == 0 {
+			continue
+		}
+		c := components[l-1]
+		if c.Area <= speck && 2*writing[l-1] >= c.Area ||
+			onLine[l-1] && min(c.Width(), c.Height()) <= slim {
+			s.Relabel(i, true)
+		}
+	}
+}
+
+// beside says whether one of the four pixels next to a pixel is such a one.
+func beside(s *segment.Scores, i int, such func(j int) bool) bool {
+	x := i % s.W
+	return x > 0 && such(i-1) || x+1 < s.W && such(i+1) || i >= s.W && such(i-s.W) ||
+		i+s.W < len(s.Hand) && such(i+s.W)
+}
+
+// dropFalsePrint takes print away from under writing where it does not go on beside it: a stroke
+// that crosses itself, or lies thick, looks like two inks too. Where there may be print but more
+// likely is none, there is none unless print lies beside it. Printed lines do not count: they are
+// continued through the writing later, and the foot of a stroke on a line is no print.
+func dropFalsePrint(s *segment.Scores, lines []bool) {
+	both := make([]uint8, len(s.Hand))
+	for i := range both {
+		if s.Hand[i] > 0 && s.Print[i] > 0 {
+			both[i] = 1
+		}
+	}
+	labels, components := raster.Components(both, s.W)
+	goesOn := make([]bool, len(components)+1)
+	for i, l := range labels {
+		if l > 0 && !goesOn[l] {
+			goesOn[l] = besidePrint(s, i, lines)
+		}
+	}
+	for i, l := range labels {
+		switch {
+		case s.Hand[i] <= 0 || s.Print[i] <= -segment.Unit:
+		case l > 0 && !goesOn[l], l == 0 && !besidePrint(s, i, lines):
+			s.Relabel(i, true)
+		}
+	}
+}
+
+// besidePrint says whether there is print near a pixel that no writing lies on, printed lines left
+// aside.
+func besidePrint(s *segment.Scores, i int, lines []bool) bool {
+	const near = 2
+	x, y := i%s.W, i/s.W
+	for yy := max(y-near, 0); yy <= min(y+near, s.H-1); yy++ {
+		for j := yy*s.W + max(x-near, 0); j <= yy*s.W+min(x+near, s.W-1); j++ {
+			if s.Print[j] > 0 && s.Hand[j] <= 0 && !lines[j] {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,89 @@
+package strokes
+
+import (
+	"strings"
+	"testing"
+
+	"unink/internal/restore/segment"
+)
+
+// drawn makes scores of a picture: h is writing, p print, and a blank paper.
+func drawn(rows ...string) *segment.Scores {
+	s := &segment.Scores{W: len(rows[0]), H: len(rows)}
+	for _, row := range rows {
+		for _, c := range row {
+			hand, print := int8(-4*segment.Unit), int8(-4*segment.Unit)
+			switch c {
+			case 'h':
+				hand = 2 * segment.Unit
+			case 'p':
+				print = 2 * segment.Unit
+			}
+			s.Hand, s.Print = append(s.Hand, hand), append(s.Print, print)
+		}
+	}
+	return s
+}
+
+func drawing(s *segment.Scores) string {
+	var out []byte
+	for i := range s.Hand {
+		if i > 0 && i%s.W == 0 {
+			out = append(out, '\n')
+		}
+		switch {
+		case s.Hand[i] > 0:
+			out = append(out, 'h')
+		case s.Print[i] > 0:
+			out = append(out, 'p')
+		default:
+			out = append(out, ' ')
+		}
+	}
+	return string(out)
+}
+
+// The rim of a stroke goes with it; a dot of print beside it and a letter that it crosses stay.
+func TestSpecksOfAStrokeAreWriting(t *testing.T) {
+	s := drawn(
+		"  pp        pp   ",
+		"  hhhhhhhhhhpp   ",
+		"  hhhhhhhhhhpppp ",
+		"     pp     pppp ",
+		"            pppp ",
+		"      pp    pppp ",
+		"      pp    pppp ",
+	)
+	joinSpecks(s, make([]bool, len(s.Hand)))
+	want := drawing(drawn(
+		"  hh        pp   ",
+		"  hhhhhhhhhhpp   ",
+		"  hhhhhhhhhhpppp ",
+		"     hh     pppp ",
+		"            pppp ",
+		"      pp    pppp ",
+		"      pp    pppp ",
+	))
+	if drawing(s) != want {
+		t.Errorf("got\n%s\nwant\n%s", drawing(s), want)
+	}
+}
+
+// A line is given to writing where a stroke touches it and a little beside, and nowhere else: not
+// at its ends, from which it could not be drawn on.
+func TestLinesAreTakenWhereStrokesTouchThem(t *testing.T) {
+	blank, line := strings.Repeat(" ", 60), strings.Repeat("p", 60)
+	// One in the middle, one at the end.
+	feet := strings.Repeat(" ", 30) + "hhh" + strings.Repeat(" ", 24) + "hhh"
+	s := drawn(blank, feet, feet, line, line, blank, blank)
+	r := Rule{Centre: make([]float32, 60), clear: 60, Thick: 2}
+	for i := range r.Centre {
+		r.Centre[i] = 3.5
+	}
+	takeCrossings(s, []Rule{r})
+	taken := strings.Repeat("p", 28) + strings.Repeat("h", 7) + strings.Repeat("p", 25)
+	if rows := strings.Split(drawing(s), "\n"); rows[3] != taken || rows[4] != taken ||
+		rows[1] != feet {
+		t.Errorf("got\n%s", drawing(s))
+	}
+}

@@ -1,0 +1,30 @@
+// What a page and the worker that runs the engine say to each other.
+
+/** What is done to a page, in the words of the command line. */
+export interface Options {
+  finish: 'scan' | 'colour';
+  remove: string; // inks, between commas; empty is all
+  format: '' | 'png' | 'jpeg' | 'webp';
+  source: '' | 'png' | 'jpeg' | 'webp'; // the format that the picture came in
+  keepOrientation: boolean;
+  keepDistortion: boolean;
+}
+
+/** Where the parts of the engine are, and how many bytes of WebAssembly they have. */
+export interface Parts {
+  engine: string;
+  runtime: string;
+  loader: string;
+  bytes: number;
+}
+
+/** What the page asks for: first the engine, then pages. */
+export type Order = { parts: Parts } | { picture: Blob; options: Options };
+
+/** What the page hears. */
+export type News =
+  | { loaded: number } // share of the parts, 0 to 1
+  | { ready: true }
+  | { stage: string }
+  | { image: Blob; handwriting: Blob; report: string }
+  | { failed: string; message: string };

@@ -1,0 +1,250 @@
+"""The network that judges a page's regions of ink: which were written, in view of their neighbours and of the page.
+
+    python3 -m training.judge pages DIR --split train      pages and labels, for training/regions
+    go run ./training/regions -dir DIR -out REGIONS        what the network is told of their regions
+    python3 -m training.judge train REGIONS --val REGIONS --out OUT.pt
+    python3 -m training.judge export OUT.pt [--out models]
+
+Judge
+    regions   float [N, 18], near float [N, 8] (indices), bonds float [N, 8, 7], as internal/restore/strokes tells them
+    output    float [N], log-odds that a region was written
+
+Regions pass messages to their neighbours (Gilmer et al., 2017) and meet all others through a few places where what is
+alike gathers (Lee et al., 2019, induced set attention): what the page's writing and its print look like.
+"""
+
+import argparse
+import hashlib
+import json
+import shutil
+import time
+from pathlib import Path
+
+import cv2
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from . import net, real, views
+from .data import Shards
+
+TRAITS, NEAR, BOND_TRAITS = 18, 8, 7  # as internal/nn has them
+HAND, PRINT, AREA = 1, 2, 6  # among the traits
+WIDTH, ROUNDS, PLACES = 48, 3, 12
+PRINT_WEIGHT = 2.0  # of print lost against writing left
+UNKNOWN = 3  # in label pictures
+
+
+class Round(nn.Module):
+    """What a region hears from its neighbours and from the page."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.LayerNorm(WIDTH)
+        self.own, self.other, self.bond = nn.Linear(WIDTH, WIDTH), nn.Linear(WIDTH, WIDTH), nn.Linear(BOND_TRAITS, WIDTH)
+        self.gather, self.value, self.ask = nn.Linear(WIDTH, PLACES), nn.Linear(WIDTH, WIDTH), nn.Linear(WIDTH, PLACES)
+        self.think = nn.Sequential(nn.Linear(3 * WIDTH, WIDTH), nn.ReLU(), nn.Linear(WIDTH, WIDTH))
+
+    def forward(self, x, near, bonds, mass):
+        h = self.norm(x)
+        there = bonds[..., :1]
+        other = self.other(h).index_select(0, near.flatten()).reshape(*near.shape, WIDTH)
+        heard = F.relu(self.own(h)[:, None] + other + self.bond(bonds)) * there
+        heard = heard.sum(1) / (there.sum(1) + 1e-3)
+        shares = (self.gather(h) + mass).softmax(0)  # [N, PLACES]
+        gathered = shares.t() @ self.value(h)
+        page = self.ask(h).softmax(1) @ gathered
+        return x + self.think(torch.cat([h, heard, page], 1))
+
+
+class Judge(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.enter = nn.Sequential(nn.Linear(TRAITS, WIDTH), nn.ReLU(), nn.Linear(WIDTH, WIDTH))
+        self.rounds = nn.ModuleList(Round() for _ in range(ROUNDS))
+        self.answer = nn.Sequential(nn.LayerNorm(WIDTH), nn.Linear(WIDTH, 1))
+        nn.init.zeros_(self.answer[1].weight)
+        nn.init.zeros_(self.answer[1].bias)
+
+    def forward(self, regions, near, bonds):
+        there = regions[:, :1]
+        mass = 8 * 0.69 * regions[:, AREA:AREA + 1] - 30 * (1 - there)  # logarithm of the area; none where nothing is
+        x, near = self.enter(regions), near.long()
+        for r in self.rounds:
+            x = r(x, near, bonds, mass)
+        return self.answer(x)[:, 0] + 4 * regions[:, HAND]  # begins with the segmenter's word
+
+
+# Pages.
+
+
+def write_pages(out, split, composed, seed):
+    """Real pages as they are and as training shows them, and composed ones, with labels."""
+    out, rng = Path(out), np.random.default_rng(seed)
+    for name in ("pages", "labels"):
+        (out / name).mkdir(parents=True, exist_ok=True)
+    sources = [s for s in real.sources(split) if s.trust > real.SHEET]
+    for i, s in enumerate(sources):
+        whole = Path(s.image)
+        if s.hand > 0 or i % 2 == 0 or split == "val":
+            shutil.copy(whole, out / "pages" / f"r-{whole.name}")
+            if s.label:
+                shutil.copy(whole.parent.parent / "labels" / f"{whole.stem}.png", out / "labels" / f"r-{whole.stem}.png")
+        if split == "train" and (s.hand > 0 or i % 2):
+            store(out, f"v-{whole.stem}", *views.real_page(rng, s))
+    shards = Shards(split, needed=False)
+    for i in rng.permutation(len(shards))[:composed]:
+        store(out, f"c-{i:05d}", *shards.crop(int(i)))
+
+
+def store(out, name, image, label):
+    cv2.imwrite(str(out / "pages" / f"{name}.jpg"), image[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, 92])
+    told = np.full(label.shape, UNKNOWN, np.uint8)
+    told[label == net.PAPER] = 0
+    told[label == net.PRINT] = 1
+    told[np.isin(label, (net.HAND, net.BOTH, net.WRITTEN))] = 2
+    cv2.imwrite(str(out / "labels" / f"{name}.png"), told)
+
+
+def read(path):
+    """A page's regions: traits, near, bonds, known (pixels of print, of handwriting)."""
+    v = np.fromfile(path, "<f4")
+    n, at, parts = int(v[0]), 1, []
+    for shape in ((n, TRAITS), (n, NEAR), (n, NEAR, BOND_TRAITS), (n, 2)):
+        size = int(np.prod(shape))
+        parts.append(torch.from_numpy(v[at:at + size].reshape(shape).copy()))
+        at += size
+    return parts
+
+
+def pages_of(folder):
+    return [p for p in map(read, sorted(Path(folder).glob("*.bin"))) if p[3].sum() > 0 and len(p[0]) > 1]
+
+
+# Training.
+
+
+def loss_of(odds, known):
+    """Every page counts the same, and on it every pixel of ink."""
+    loss = F.binary_cross_entropy_with_logits(odds[:, None].expand(-1, 2), torch.tensor([0.0, 1.0]).expand(len(odds), 2), reduction="none")
+    weight = known / known.sum(0, keepdim=True).clamp(min=300)
+    return (loss * weight).sum(0) @ torch.tensor([PRINT_WEIGHT, 1.0])
+
+
+def disturbed(rng, regions):
+    """As the segmenter says of pages that it has not seen: less sure, and wrong of some regions."""
+    regions = regions.clone()
+    n = len(regions)
+    noise = lambda width: torch.from_numpy(rng.normal(0, width, n).astype(np.float32))
+    both = slice(HAND, PRINT + 1)
+    regions[:, both] *= float(np.exp(rng.normal(-0.1, 0.2)))
+    regions[:, HAND] += noise(0.15) + float(rng.normal(0, 0.1))
+    regions[:, PRINT] += noise(0.15)
+    return regions
+
+
+@torch.no_grad()
+def figures(judge, pages):
+    """Handwriting left and print lost, per cent of known pixels, the means over pages; the share of pages that nobody
+    wrote on of which nothing is taken."""
+    left, lost, untouched = [], [], []
+    for regions, near, bonds, known in pages:
+        hand = (judge(regions, near, bonds) if judge else regions[:, HAND]) > 0
+        gone = known[hand].sum(0)
+        printed, written = known.sum(0)
+        if printed:
+            lost.append(100 * float(gone[0] / printed))
+        if written:
+            left.append(100 * (1 - float(gone[1] / written)))
+        else:
+            untouched.append(not hand.any())
+    return f"left {np.mean(left):.2f}  lost {np.mean(lost):.2f}  untouched {sum(untouched)} of {len(untouched)}"
+
+
+def train(a):
+    torch.manual_seed(a.seed)
+    torch.set_num_threads(a.threads)
+    rng = np.random.default_rng(a.seed)
+    pages, val = [p for f in a.regions for p in pages_of(f)], pages_of(a.val)
+    print(f"{len(pages)} pages to learn from, {len(val)} held out; the segmenter's own word: {figures(None, pages)}; held out {figures(None, val)}", flush=True)
+    judge = Judge()
+    if a.init:
+        judge.load_state_dict(torch.load(a.init)["state"])
+    mean = {k: v.clone() for k, v in judge.state_dict().items()}
+    optimizer = torch.optim.AdamW(judge.parameters(), a.rate, weight_decay=0.02)
+    steps = a.epochs * len(pages) // a.batch
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, a.rate, steps + 1, pct_start=0.05)
+    started, total = time.time(), 0.0
+    for step in range(steps):
+        optimizer.zero_grad()
+        for i in rng.integers(0, len(pages), a.batch):
+            regions, near, bonds, known = pages[i]
+            loss = loss_of(judge(disturbed(rng, regions), near, bonds), known) / a.batch
+            loss.backward()
+            total += loss.item()
+        torch.nn.utils.clip_grad_norm_(judge.parameters(), 1.0)
+        optimizer.step()
+        schedule.step()
+        with torch.no_grad():
+            for k, v in judge.state_dict().items():
+                mean[k].lerp_(v, 1 - min(0.995, (1 + step) / (10 + step)))
+        if (step + 1) % max(1, steps // 10) == 0:
+            averaged = Judge()
+            averaged.load_state_dict(mean)
+            print(f"{(time.time() - started) / 60:5.1f} min  step {step + 1} of {steps}  loss {total / max(1, steps // 10):.4f}  "
+                  f"{figures(averaged, pages[:200])}  held out {figures(averaged, val)}", flush=True)
+            total = 0.0
+    torch.save({"state": mean, "version": time.strftime("%Y-%m-%d")}, a.out)
+
+
+def export(a):
+    judge = Judge()
+    version = time.strftime("%Y-%m-%d")
+    if a.checkpoint:
+        state = torch.load(a.checkpoint)
+        judge.load_state_dict(state["state"])
+        version = state["version"]
+    path, n = Path(a.out) / "judge.onnx", 512
+    example = (torch.rand(n, TRAITS), torch.zeros(n, NEAR), torch.rand(n, NEAR, BOND_TRAITS))
+    names = ["regions", "near", "bonds"]
+    torch.onnx.export(judge.eval(), example, path, input_names=names, output_names=["odds"], opset_version=17, dynamo=False,
+                      dynamic_axes={name: {0: "n"} for name in names + ["odds"]})
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    manifest = {"name": "judge", "version": version, "sha256": digest, "inputs": names, "output": "odds",
+                "parameters": net.parameters(judge)}
+    path.with_suffix(".json").write_text(json.dumps(manifest, indent=1) + "\n")
+    print(json.dumps(manifest, indent=1))
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = p.add_subparsers(dest="command", required=True)
+    c = commands.add_parser("pages")
+    c.add_argument("out")
+    c.add_argument("--split", default="train")
+    c.add_argument("--composed", default=200, type=int)
+    c.add_argument("--seed", default=1, type=int)
+    c = commands.add_parser("train")
+    c.add_argument("regions", nargs="+")
+    c.add_argument("--val", required=True)
+    c.add_argument("--out", required=True)
+    c.add_argument("--init", help="goes on from a checkpoint")
+    c.add_argument("--epochs", default=40, type=int)
+    c.add_argument("--batch", default=8, type=int, help="pages")
+    c.add_argument("--rate", default=3e-3, type=float)
+    c.add_argument("--threads", default=2, type=int)
+    c.add_argument("--seed", default=1, type=int)
+    c = commands.add_parser("export")
+    c.add_argument("checkpoint", nargs="?", help="without one, untrained: the segmenter's own word")
+    c.add_argument("--out", default="models")
+    a = p.parse_args()
+    cv2.setNumThreads(1)
+    if a.command == "pages":
+        write_pages(a.out, a.split, a.composed, a.seed)
+    else:
+        {"train": train, "export": export}[a.command](a)
+
+
+if __name__ == "__main__":
+    main()

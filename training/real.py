@@ -1,0 +1,189 @@
+"""Real pages: photographs and scans that people wrote on, labelled by pixel, and printed pages that nobody wrote on.
+
+    $UNINK_REAL/pages/index.tsv, pages/NAME.jpg, labels/NAME.png    0 paper, 1 print, 2 handwriting, 3 not known
+    $UNINK_REAL/print/index.tsv, FILE                               nothing is handwriting
+    $UNINK_INK/sheets/index.tsv, FILE                               plain, lined or squared paper: all strokes are handwriting
+
+    python3 -m training.real        labels to train on and the print's size, under $UNINK_DATA/real
+
+Pages of one repository belong to one split: they often show one hand, one form or one exam.
+"""
+
+import csv
+import json
+import os
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from . import lifts, net
+from .hands import held_out
+from .paths import data_root
+
+SHEET = 2  # trust in what is found on a sheet of handwriting
+UNKNOWN = 3  # in the labels as they come
+FAINT = 28  # grey levels below the paper: less is not ink, as in composed pages
+EDGE = 0.38  # share of a stroke's contrast: less is its soft edge
+
+
+@dataclass
+class Source:
+    image: str
+    label: str  # empty for printed pages
+    em: float  # of body text, in the picture's pixels
+    trust: int  # in the labels, 1 to 5; SHEET
+    hand: float  # share of the pixels
+    split: str
+
+
+def root():
+    path = os.environ.get("UNINK_REAL")
+    return Path(path) if path else None
+
+
+def ink_root():
+    path = os.environ.get("UNINK_INK")
+    return Path(path) if path else None
+
+
+def folder():
+    return data_root() / "real"
+
+
+def sources(split):
+    """The real pages of a split; none where there are none."""
+    index = folder() / "index.json"
+    if not index.is_file():
+        return []
+    return [s for s in (Source(**row) for row in json.loads(index.read_text())) if s.split == split]
+
+
+def read(source):
+    """A page and its labels."""
+    image = cv2.imread(source.image)[..., ::-1]
+    if source.label:
+        return image, cv2.imread(source.label, cv2.IMREAD_GRAYSCALE)
+    return image, printed_label(image)
+
+
+def contrast_of(image, size=25):
+    """How much darker than the paper near it each pixel is, in its strongest channel, 0 to 255."""
+    light = cv2.morphologyEx(image, cv2.MORPH_CLOSE, np.ones((size, size), np.uint8))
+    return cv2.subtract(light, image).max(2)
+
+
+def printed_label(image):
+    return np.where(contrast_of(image) > FAINT, net.PRINT, net.PAPER).astype(np.uint8)
+
+
+def trained_label(image, label):
+    """Labels to train on. Strokes are labelled some pixels wide of their ink: what is no darker than an edge has no
+    label, nor have pixels where handwriting and print meet."""
+    contrast = contrast_of(image)
+    peak = cv2.dilate(contrast, np.ones((9, 9), np.uint8))
+    out = np.choose(np.minimum(label, UNKNOWN), [net.PAPER, net.PRINT, net.WRITTEN, net.IGNORE]).astype(np.uint8)
+    soft = (contrast < EDGE * peak) | (contrast < 8)
+    out[soft & np.isin(label, (1, 2))] = net.IGNORE
+    out[(label == 1) & ~soft & (contrast < FAINT)] = net.IGNORE
+    near = [cv2.dilate((label == c).astype(np.uint8), np.ones((3, 3), np.uint8)) > 0 for c in (1, 2)]
+    out[near[0] & near[1]] = net.IGNORE
+    return out
+
+
+def print_size(mask):
+    """The em of the print in a boolean mask of ink: the mode of the heights of components that look like characters and
+    have a neighbour of about their height, as the engine finds it."""
+    count, _, stats, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=8)
+    prior = 24 / 1754 * max(mask.shape)
+    x, y, w, h, area = stats[1:].T.astype(float)
+    solid = area / np.maximum(w * h, 1)
+    fits = (h >= 5) & (h >= prior / 6) & (h <= 4 * prior) & (w >= 0.15 * h) & (w <= 2 * h) & (solid > 0.27) & (solid < 0.9)
+    x, y, w, h = (v[fits] for v in (x, y, w, h))
+    order = np.argsort(x)
+    x, y, w, h = (v[order] for v in (x, y, w, h))
+    paired = np.zeros(len(x), bool)
+    for i in range(len(x)):
+        end = np.searchsorted(x, x[i] + w[i] + h[i], side="right")
+        others = slice(i + 1, end)
+        overlap = np.minimum(y[i] + h[i], y[others] + h[others]) - np.maximum(y[i], y[others])
+        short, tall = np.minimum(h[i], h[others]), np.maximum(h[i], h[others])
+        alike = (3 * short >= 2 * tall - 3) & (2 * overlap >= short)
+        if alike.any():
+            paired[i] = True
+            paired[others] |= alike
+    heights = h[paired]
+    if not len(heights):
+        return prior
+    bins = np.bincount((np.log2(heights) * 8).astype(int), minlength=72)
+    mode = 2 ** ((np.argmax(np.convolve(bins, [0.3, 0.7, 1, 0.7, 0.3], "same")) + 0.5) / 8)
+    near = heights[(heights >= 0.65 * mode) & (heights <= 1.7 * mode)]
+    trust = len(near) / (len(near) + 25)
+    em = float(np.clip(np.quantile(near, 0.75) / 0.75, prior / 3, prior * 3))
+    return em**trust * prior ** (1 - trust)
+
+
+def split_of(repo):
+    return "val" if held_out("page of " + repo) else "train"
+
+
+def prepare_page(row):
+    """Writes the labels of one page of the index that was written on, or might have been."""
+    path = root() / "pages"
+    image = cv2.imread(str(path / "pages" / (row["name"] + ".jpg")))[..., ::-1]
+    label = cv2.imread(str(path / "labels" / (row["name"] + ".png")), cv2.IMREAD_GRAYSCALE)
+    trained = trained_label(image, label)
+    out = folder() / (row["name"] + ".png")
+    cv2.imwrite(str(out), trained)
+    return Source(str(path / "pages" / (row["name"] + ".jpg")), str(out), print_size(trained == net.PRINT), int(row["trust"]),
+                  float((trained == net.WRITTEN).mean()), split_of(row["repo"]))
+
+
+def prepare_print(row):
+    path = root() / "print" / row["file"]
+    image = cv2.imread(str(path))[..., ::-1]
+    return Source(str(path), "", print_size(printed_label(image) == net.PRINT), 5, 0.0, split_of(row["repo"]))
+
+
+def sheet_label(image):
+    """Labels of a sheet that nothing is printed on but rules: strokes; the rules, and what is doubtful, have none."""
+    ink = lifts.clear(*lifts.transmittance(image)).min(2)
+    contrast = contrast_of(image)
+    out = np.where(contrast > FAINT // 2, net.IGNORE, net.PAPER).astype(np.uint8)
+    peak = cv2.dilate(contrast, np.ones((9, 9), np.uint8))
+    out[(ink < 215) & (contrast > FAINT) & (contrast > EDGE * peak)] = net.WRITTEN
+    return out
+
+
+def prepare_sheet(path):
+    image = cv2.imread(str(path))[..., ::-1]
+    label, out = sheet_label(image), folder() / (path.stem + ".sheet.png")
+    cv2.imwrite(str(out), label)
+    return Source(str(path), str(out), print_size(np.zeros(label.shape, bool)), SHEET, float((label == net.WRITTEN).mean()),
+                  lifts.split_of(path))
+
+
+def rows_of(path):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t"))
+
+
+def prepare(processes=2):
+    if root() is None:
+        raise SystemExit("UNINK_REAL is not set: there are no real pages to prepare")
+    folder().mkdir(parents=True, exist_ok=True)
+    with ProcessPoolExecutor(processes) as pool:
+        found = list(pool.map(prepare_page, rows_of(root() / "pages" / "index.tsv")))
+        found += pool.map(prepare_print, rows_of(root() / "print" / "index.tsv"))
+        found += pool.map(prepare_sheet, sorted((ink_root() / "sheets").glob("*.jpg")) if ink_root() else [])
+    (folder() / "index.json").write_text(json.dumps([asdict(s) for s in found]))
+    for split in ("train", "val"):
+        mine = [s for s in found if s.split == split]
+        print(f"{split}: {sum(s.hand > 0 for s in mine)} pages with handwriting, {sum(s.hand == 0 for s in mine)} without")
+
+
+if __name__ == "__main__":
+    cv2.setNumThreads(1)
+    prepare()

@@ -1,0 +1,159 @@
+// Command regions writes what the network that judges regions of ink learns from (training/judge.py).
+//
+//	go run ./training/regions -dir DIR -out OUT
+//
+// DIR/pages holds pages, DIR/labels a PNG of each page's size and name: 0 paper, 1 print,
+// 2 handwriting, anything else not known. For each page OUT/NAME.bin gets little-endian float32
+// values: the number of regions N, then nn.RegionTraits of each, the indices of its nn.RegionBonds
+// neighbours, nn.BondTraits of each of these, and for each region the pixels known to be print and
+// those known to be handwriting. Pages without labels have print alone.
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"flag"
+	"fmt"
+	"image"
+	"image/draw"
+	_ "image/jpeg"
+	_ "image/png"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"unink/internal/nn"
+	"unink/internal/restore"
+	"unink/internal/restore/strokes"
+	"unink/models"
+)
+
+func main() {
+	dir := flag.String("dir", "", "folder with pages/ and labels/")
+	out := flag.String("out", "", "folder to write to")
+	flag.Parse()
+	if err := run(*dir, *out); err != nil {
+		fmt.Fprintln(os.Stderr, "regions:", err)
+		os.Exit(1)
+	}
+}
+
+func run(dir, out string) error {
+	pages, err := filepath.Glob(filepath.Join(dir, "pages", "*"))
+	if err != nil || len(pages) == 0 {
+		return errors.Join(err, fmt.Errorf("no pages in %s", filepath.Join(dir, "pages")))
+	}
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return err
+	}
+	engine, err := open()
+	if err != nil {
+		return err
+	}
+	for _, path := range pages {
+		name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+		data, err := survey(engine, path, filepath.Join(dir, "labels", name+".png"))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(out, name+".bin"), data, 0o644)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return nil
+}
+
+// open opens the networks that look at a page before its regions are judged.
+func open() (*restore.Engine, error) {
+	e := &restore.Engine{Threads: runtime.NumCPU()}
+	for _, n := range []struct {
+		read func() ([]byte, models.Manifest, error)
+		jobs []nn.Job
+		to   *nn.Runner
+	}{
+		{models.Overview, nn.Overviewing(), &e.Overview},
+		{models.Segment, nn.Segmenting(), &e.Segmenter},
+	} {
+		onnx, m, err := n.read()
+		if err != nil {
+			return nil, err
+		}
+		runner, err := nn.Open(nn.Config{Model: onnx, Inputs: m.Inputs, Output: m.Output, Jobs: n.jobs})
+		if err != nil {
+			return nil, err
+		}
+		*n.to, e.Em = runner, m.Em
+	}
+	return e, nil
+}
+
+func survey(e *restore.Engine, page, labels string) ([]byte, error) {
+	src, err := read(page)
+	if err != nil {
+		return nil, err
+	}
+	rgba := image.NewRGBA(image.Rect(0, 0, src.Bounds().Dx(), src.Bounds().Dy()))
+	draw.Draw(rgba, rgba.Rect, src, src.Bounds().Min, draw.Src)
+	v, size, err := e.Survey(context.Background(), rgba)
+	if err != nil {
+		return nil, err
+	}
+	known := make([]float32, 2*v.Regions())
+	truth, err := read(labels)
+	if errors.Is(err, os.ErrNotExist) {
+		truth = image.NewUniform(image.Black)
+	} else if err != nil {
+		return nil, err
+	}
+	count(known, v, truth, rgba.Rect.Size(), size)
+	var b bytes.Buffer
+	for _, part := range [][]float32{{float32(v.Regions())}, v.Traits, v.Near, v.Bonds, known} {
+		if err := binary.Write(&b, binary.LittleEndian, part); err != nil {
+			return nil, err
+		}
+	}
+	return b.Bytes(), nil
+}
+
+func read(path string) (image.Image, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	m, _, err := image.Decode(file)
+	return m, err
+}
+
+// count counts each region's pixels that are known to be print and to be handwriting: a pixel of
+// the working picture is what the middle of its place on the page is.
+func count(known []float32, v *strokes.Survey, truth image.Image, page, seen image.Point) {
+	const print, hand = 1, 2
+	for i, l := range v.Labels {
+		if l == 0 {
+			continue
+		}
+		x, y := (2*(i%seen.X)+1)*page.X/(2*seen.X), (2*(i/seen.X)+1)*page.Y/(2*seen.Y)
+		switch value(truth, x, y) {
+		case print:
+			known[2*(l-1)]++
+		case hand:
+			known[2*(l-1)+1]++
+		}
+	}
+}
+
+// value is a pixel of a label picture, grey or with a palette whose index is the label; all is
+// print in a picture that is of one colour.
+func value(m image.Image, x, y int) uint8 {
+	switch m := m.(type) {
+	case *image.Paletted:
+		return m.ColorIndexAt(x, y)
+	case *image.Gray:
+		return m.GrayAt(x, y).Y
+	}
+	return 1
+}

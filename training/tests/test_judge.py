@@ -1,0 +1,60 @@
+"""The judge of regions: what it answers does not hang on how its regions are listed."""
+
+import unittest
+
+import numpy as np
+import torch
+
+from training import judge
+
+
+def page(rng, n):
+    regions = torch.from_numpy(rng.normal(0, 0.5, (n, judge.TRAITS)).astype(np.float32))
+    regions[:, 0] = 1
+    near = torch.from_numpy(rng.integers(0, n, (n, judge.NEAR)).astype(np.float32))
+    bonds = torch.from_numpy(rng.normal(0, 0.5, (n, judge.NEAR, judge.BOND_TRAITS)).astype(np.float32))
+    bonds[..., 0] = torch.from_numpy(rng.integers(0, 2, (n, judge.NEAR)).astype(np.float32))
+    return regions, near, bonds
+
+
+def trained():
+    torch.manual_seed(1)
+    model = judge.Judge()
+    torch.nn.init.normal_(model.answer[1].weight)
+    return model.eval()
+
+
+class TestJudge(unittest.TestCase):
+    def test_begins_with_the_segmenters_word(self):
+        regions, near, bonds = page(np.random.default_rng(1), 40)
+        odds = judge.Judge()(regions, near, bonds)
+        self.assertTrue(torch.equal(odds > 0, regions[:, judge.HAND] > 0))
+
+    def test_padding_changes_nothing(self):
+        model, (regions, near, bonds) = trained(), page(np.random.default_rng(2), 40)
+        more = lambda t: torch.cat([t, torch.zeros(24, *t.shape[1:])])
+        with torch.no_grad():
+            alone, padded = model(regions, near, bonds), model(more(regions), more(near), more(bonds))[:40]
+        self.assertLess((alone - padded).abs().max(), 1e-4)
+
+    def test_order_changes_nothing(self):
+        rng = np.random.default_rng(3)
+        model, (regions, near, bonds) = trained(), page(rng, 40)
+        order = torch.from_numpy(rng.permutation(40))
+        place = torch.empty_like(order)
+        place[order] = torch.arange(40)
+        with torch.no_grad():
+            as_listed = model(regions, near, bonds)
+            shuffled = model(regions[order], place[near.long()][order].float(), bonds[order])
+        self.assertLess((as_listed[order] - shuffled).abs().max(), 1e-4)
+
+    def test_every_page_counts_the_same(self):
+        known = torch.tensor([[5000.0, 0], [0, 800]])
+        odds = torch.tensor([-2.0, 1.0])
+        once, ten_times = judge.loss_of(odds, known), judge.loss_of(odds, 10 * known)
+        self.assertAlmostEqual(float(once), float(ten_times), places=4)
+        self.assertGreater(float(judge.loss_of(-odds, known)), float(once))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,123 @@
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import cv2
+import numpy as np
+import torch
+
+from training import net, papers, real, views
+
+
+def page(h=900, w=700):
+    """A white page with a black bar of print and a red one written by hand, and its labels."""
+    image, label = np.full((h, w, 3), 255, np.uint8), np.zeros((h, w), np.uint8)
+    image[200:220, 100:500], label[200:220, 100:500] = 0, net.PRINT
+    image[600:608, 300:380], label[600:608, 300:380] = (200, 30, 30), net.WRITTEN
+    return image, label
+
+
+class Views(unittest.TestCase):
+    def test_windows_keep_picture_and_label_together(self):
+        image, label = page()
+        for seed in range(10):
+            v = views.view(np.random.default_rng(seed), image, label, 4, 256)
+            self.assertEqual(v.windows.shape, (4, 3, 256, 256))
+            light = v.windows.min(1)
+            self.assertTrue((light[v.labels == net.PAPER] > 0.9).all())
+            self.assertTrue((light[v.labels != net.PAPER] < 0.2).all())
+
+    def test_a_page_smaller_than_a_window_is_filled_up(self):
+        image, label = page()
+        v = views.view(np.random.default_rng(1), image[:240, :200], label[:240, :200], 2, 256)
+        self.assertEqual(v.windows.shape, (2, 3, 256, 256))
+
+    def test_the_overview_shows_the_place_under_a_window(self):
+        image, label = page()
+        scale = views.overview_scale(*label.shape)
+        small = torch.from_numpy(views.overview_of(image))[None]
+        pooled = torch.nn.functional.avg_pool2d(small, net.OVERVIEW_STRIDE)
+        places = torch.from_numpy(views.places_of(288, 576, 64, scale))[None]
+        told = net.seen_by(pooled, places)[0]
+        self.assertLess(told[1].min(), 0.98)  # the red bar is not green
+        away = torch.from_numpy(views.places_of(288, 384, 64, scale))[None]
+        self.assertGreater(net.seen_by(pooled, away).min(), 0.999)
+
+    def test_what_is_present_is_told_where_it_is(self):
+        _, label = page()
+        hand, printed = views.present_in(label)
+        scale = views.overview_scale(*label.shape) / net.OVERVIEW_STRIDE
+        self.assertEqual(hand[int(604 * scale), int(340 * scale)], 1)
+        self.assertEqual(printed[int(210 * scale), int(300 * scale)], 1)
+        self.assertEqual(hand[int(210 * scale), int(300 * scale)], 0)
+        self.assertEqual(printed.sum(), (printed == 1).sum())
+
+    def test_other_ink_is_seen_and_stays_in_its_place(self):
+        image, label = page()
+        for seed in range(20):
+            out = views.reinked(np.random.default_rng(seed), image, label == net.WRITTEN)
+            self.assertTrue((out[label == net.PRINT] == 0).all())
+            self.assertTrue((out[:590] == image[:590]).all())
+            self.assertLess(out[602:606, 310:370].min(2).max(), 200)
+
+    def test_dim_paper_becomes_white(self):
+        image, _ = page()
+        dim = (image * np.array([0.5, 0.45, 0.4])).astype(np.uint8)
+        self.assertGreater(np.median(views.expose(dim)[:100].astype(float)), 250)
+
+    def test_a_page_moves_with_its_labels(self):
+        image, label = page()
+        for seed in range(10):
+            a, b = views.placed(np.random.default_rng(seed), image, label, 1.0)
+            inside = cv2.erode((b == net.WRITTEN).astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
+            self.assertTrue((a[inside][:, 0] > 150).all() and (a[inside][:, 1] < 120).all())
+
+
+class Labels(unittest.TestCase):
+    def test_a_wide_label_shrinks_to_its_ink(self):
+        image, label = np.full((100, 100, 3), 255, np.uint8), np.zeros((100, 100), np.uint8)
+        image[48:52, 20:80], label[44:56, 20:80] = 40, 2
+        trained = real.trained_label(image, label)
+        self.assertTrue((trained[48:52, 22:78] == net.WRITTEN).all())
+        self.assertTrue((trained[44:47, 22:78] == net.IGNORE).all())
+        self.assertTrue((trained[:40] == net.PAPER).all())
+
+    def test_the_size_of_print_is_found(self):
+        mask = np.zeros((1754, 1240), bool)
+        for row in range(10):
+            for i in range(40):
+                mask[100 + 60 * row:118 + 60 * row, 100 + 20 * i:104 + 20 * i] = True
+                mask[114 + 60 * row:118 + 60 * row, 100 + 20 * i:114 + 20 * i] = True
+        self.assertAlmostEqual(real.print_size(mask), 24, delta=3)
+
+
+class Papers(unittest.TestCase):
+    def test_a_written_page_becomes_paper_to_write_on(self):
+        image, label = page()
+        with tempfile.TemporaryDirectory() as folder:
+            picture, labels = Path(folder) / "page.png", Path(folder) / "label.png"
+            cv2.imwrite(str(picture), image[..., ::-1])
+            cv2.imwrite(str(labels), label)
+            paper = papers.Paper(real.Source(str(picture), str(labels), 24, 5, 0.01, "train"))
+        self.assertGreater(paper.image[596:612, 296:384].min(), 240)
+        self.assertLess(paper.image[205:215, 110:490].max(), 10)
+        answers = [s for s in paper.slots if s["kind"] in ("area", "blank", "cell")]
+        self.assertTrue(any(s["rect"][0] < 340 < s["rect"][2] and s["rect"][1] < 604 < s["rect"][3] for s in answers))
+
+    def test_an_empty_box_is_a_place_to_write(self):
+        image = np.full((400, 400, 3), 255, np.uint8)
+        cv2.rectangle(image, (100, 100), (300, 160), (0, 0, 0), 2)
+        cv2.rectangle(image, (100, 200), (124, 224), (0, 0, 0), 2)
+        kinds = {s["kind"] for s in papers.slots_of(image, 24)}
+        self.assertLessEqual({"cell", "check"}, kinds)
+
+
+class Without(unittest.TestCase):
+    def test_without_real_pages_there_are_none(self):
+        with tempfile.TemporaryDirectory() as folder, mock.patch.dict("os.environ", {"UNINK_DATA": folder}):
+            self.assertEqual(real.sources("train"), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,214 @@
+"""What the network is shown of a page in training: some windows, and the whole page small.
+
+A page is (image uint8 [H, W, 3] RGB, label uint8 [H, W]) at the working scale, body text at about net.EM pixels, its
+paper brought to white as the engine does. Labels are those of net, WRITTEN and IGNORE among them.
+"""
+
+import functools
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from . import capture, net, real
+from .pens import ink_colour
+
+LARGEST = (1400, 1900)  # short and long side of a page as it is shown; larger ones are cut
+TURNED_SHARE = 0.2  # of pages that lie on their side or head
+REINKED_SHARE = 0.45  # of real written pages whose writing gets another ink
+REPRINTED_SHARE = 0.2  # of real pages of which print gets another ink
+DESCRIBED = 0.01  # share of a place that handwriting, or print, must cover to be told of
+BRIGHTEST = 4  # the most that dim paper is raised by
+
+
+@dataclass
+class View:
+    windows: np.ndarray  # float32 [n, 3, S, S]
+    labels: np.ndarray  # int64 [n, S, S]
+    overview: np.ndarray  # float32 [3, OVERVIEW_SIDE, OVERVIEW_SIDE]
+    places: np.ndarray  # float32 [n, S/32, S/32, 2], where the overview shows the places under each window, -1 to 1
+    present: np.ndarray  # float32 [2, side/8, side/8]: handwriting, print; -1 where that is not known
+
+
+def expose(image):
+    """Brings the paper of the page's better lit parts to white, each channel by itself, as the engine does."""
+    h, w = (n // 16 * 16 for n in image.shape[:2])
+    cells = image[:h, :w].reshape(h // 16, 16, w // 16, 16, 3).transpose(0, 2, 1, 3, 4).reshape(-1, 256, 3)
+    paper = np.quantile(np.partition(cells, 205, 1)[:, 205].astype(np.float32), 0.75, 0)
+    gain = np.clip(255 / np.maximum(paper, 1), 1, BRIGHTEST)
+    return cv2.LUT(image, np.clip(np.arange(256)[:, None] * gain, 0, 255).astype(np.uint8)[None])
+
+
+def overview_scale(h, w):
+    return min(net.OVERVIEW_SIDE / max(h, w), net.OVERVIEW_LARGEST)
+
+
+def overview_of(image):
+    h, w = image.shape[:2]
+    scale = overview_scale(h, w)
+    small = cv2.resize(image, (max(1, round(w * scale)), max(1, round(h * scale))), interpolation=cv2.INTER_AREA)
+    out = np.full((net.OVERVIEW_SIDE, net.OVERVIEW_SIDE, 3), 255, np.uint8)
+    out[:small.shape[0], :small.shape[1]] = small
+    return as_input(out)
+
+
+def places_of(x, y, size, scale):
+    """Where the overview shows the middles of the cells under a window, from -1 at its left and top to 1."""
+    middle = np.arange(size // net.MULTIPLE) * net.MULTIPLE + net.MULTIPLE / 2
+    u, v = ((a + middle) * scale * 2 / net.OVERVIEW_SIDE - 1 for a in (x, y))
+    return np.stack(np.meshgrid(u, v), -1).astype(np.float32)
+
+
+def present_in(label):
+    """Of each place of the overview, whether there is handwriting and whether there is print."""
+    scale, side = overview_scale(*label.shape), net.OVERVIEW_SIDE // net.OVERVIEW_STRIDE
+    m = np.float32([[scale / net.OVERVIEW_STRIDE, 0, 0], [0, scale / net.OVERVIEW_STRIDE, 0]])
+    out = []
+    for kinds in ((net.HAND, net.BOTH, net.WRITTEN), (net.PRINT, net.BOTH)):
+        h, w = (max(1, round(n * scale / net.OVERVIEW_STRIDE)) for n in label.shape)
+        share = lambda mask: cv2.resize(mask.astype(np.float32), (w, h), interpolation=cv2.INTER_AREA)
+        there, unknown = share(np.isin(label, kinds)), share(label == net.IGNORE)
+        cells = np.zeros((side, side), np.float32)
+        cells[:h, :w] = np.where(there > DESCRIBED, 1, np.where(unknown > DESCRIBED, -1, 0))[:side, :side]
+        out.append(cells)
+    return np.stack(out)
+
+
+def as_input(image):
+    return np.ascontiguousarray(image.transpose(2, 0, 1), np.float32) / 255
+
+
+def view(rng, image, label, count, size):
+    """Shows `count` windows of a page, more often where there is handwriting or print, and the page."""
+    h, w = label.shape
+    if h < size or w < size:
+        image = cv2.copyMakeBorder(image, 0, max(size - h, 0), 0, max(size - w, 0), cv2.BORDER_REFLECT_101)
+        label = cv2.copyMakeBorder(label, 0, max(size - h, 0), 0, max(size - w, 0), cv2.BORDER_REFLECT_101)
+        h, w = label.shape
+    hand = np.flatnonzero(np.isin(label[::8, ::8], (net.HAND, net.BOTH, net.WRITTEN)))
+    printed = np.flatnonzero(label[::8, ::8] == net.PRINT)
+    columns, scale = -(-w // 8), overview_scale(h, w)
+    windows, labels, places = [], [], []
+    for _ in range(count):
+        draw = rng.random()
+        at = hand if draw < 0.65 and len(hand) else printed if draw < 0.9 and len(printed) else None
+        if at is None:
+            y, x = (int(rng.integers(0, n - size + 1)) for n in (h, w))
+        else:
+            cy, cx = (8 * v for v in divmod(int(at[rng.integers(len(at))]), columns))
+            y, x = (int(np.clip(c - rng.integers(0, size), 0, n - size)) for c, n in ((cy, h), (cx, w)))
+        windows.append(as_input(image[y:y + size, x:x + size]))
+        labels.append(label[y:y + size, x:x + size].astype(np.int64))
+        places.append(places_of(x, y, size, scale))
+    return View(np.stack(windows), np.stack(labels), overview_of(image), np.stack(places), present_in(label))
+
+
+def real_page(rng, source):
+    """A real page at about the working scale, a little turned, with other tones than it came with."""
+    image, label = real.read(source)
+    em = net.EM * float(np.clip(np.exp(rng.normal(0, 0.28)), 0.5, 2.2))
+    image, label = placed(rng, image, label, em / source.em)
+    if source.hand > 0 and rng.random() < REINKED_SHARE:
+        image = reinked(rng, image, label == net.WRITTEN)
+    if rng.random() < REPRINTED_SHARE:
+        image = reinked(rng, image, (label == net.PRINT) & somewhere(rng, label.shape))
+    if rng.random() < TURNED_SHARE:
+        turns = int(rng.integers(1, 4))
+        image, label = np.rot90(image, turns), np.rot90(label, turns)
+    return retoned(rng, np.ascontiguousarray(image)), np.ascontiguousarray(label)
+
+
+def placed(rng, image, label, scale):
+    """The page at another scale and a slight angle; a part of it where it would be too large."""
+    if scale < 0.9:
+        image = cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+        label = cv2.resize(label, image.shape[1::-1], interpolation=cv2.INTER_NEAREST)
+        scale = 1
+    h, w = label.shape
+    longest, shortest = max(LARGEST), min(LARGEST)
+    sides = (shortest, longest) if w < h else (longest, shortest)
+    cut = rng.uniform(0.3, 0.8) if rng.random() < 0.25 else 1  # a photo of a part of the page
+    ow, oh = (max(256, round(min(n * scale * cut, most))) for n, most in zip((w, h), sides))
+    angle = rng.normal(0, 1.5) if rng.random() < 0.5 else 0
+    m = cv2.getRotationMatrix2D((w / 2, h / 2), angle, scale)
+    if rng.random() < 0.3:  # another slant and breadth of letters
+        stretch = np.array([[np.exp(rng.normal(0, 0.1)), rng.normal(0, 0.1)], [0, 1]])
+        m[:, :2] = stretch @ m[:, :2]
+        m[:, 2] = (w / 2, h / 2) - m[:, :2] @ (w / 2, h / 2)
+    free = np.array([w * scale - ow, h * scale - oh]) / 2
+    m[:, 2] += np.array([ow - w, oh - h]) / 2 + rng.uniform(-1, 1, 2) * np.maximum(free, 0)
+    image = cv2.warpAffine(image, m, (ow, oh), flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    return image, cv2.warpAffine(label, m, (ow, oh), flags=cv2.INTER_NEAREST, borderMode=cv2.BORDER_CONSTANT, borderValue=net.IGNORE)
+
+
+def reinked(rng, image, mask):
+    """The ink under the mask in another colour, so that neither writing nor print is known by its colour alone."""
+    if not mask.any():
+        return image
+    paper = cv2.split(cv2.morphologyEx(image, cv2.MORPH_CLOSE, np.ones((25, 25), np.uint8)))
+    light = cv2.split(image)
+    taken = functools.reduce(cv2.max, [cv2.subtract(p, v) for p, v in zip(paper, light)]).astype(np.float32) * (1 / 255)
+    ink = 1 - np.array(ink_colour(rng) if rng.random() < 0.6 else (rng.uniform(0, 60),) * 3, np.float32) / 255
+    usual = np.median(taken[mask])
+    taken *= max(rng.uniform(0.7, 1.2), 0.3 / max(usual * ink.max(), 0.05))  # it can still be seen
+    cv2.min(taken, 1, taken)
+    soft = cv2.blur(cv2.dilate(mask.astype(np.uint8), np.ones((5, 5), np.uint8)) * 255, (3, 3)).astype(np.float32) / 255
+    out = []
+    for p, v, k in zip(paper, light, ink):
+        other = cv2.multiply(p, 1 - taken * k, dtype=cv2.CV_32F)
+        out.append(cv2.convertScaleAbs(v + (other - v) * soft))
+    return cv2.merge(out)
+
+
+def somewhere(rng, shape):
+    """All of a page, or a rectangle of it."""
+    out = np.zeros(shape, bool)
+    (y0, y1), (x0, x1) = (sorted(int(v) for v in rng.integers(0, n + 1, 2)) for n in shape)
+    out[y0:y1, x0:x1] = True
+    return out if rng.random() < 0.7 else np.ones(shape, bool)
+
+
+def retoned(rng, image):
+    """Other light, ink, lens and file; each at times, so that many pages stay as they came."""
+    if rng.random() < 0.12:  # blue pens become red ones
+        image = image[..., rng.permutation(3)]
+    if rng.random() < 0.12:
+        image = np.repeat(cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)[..., None], 3, 2)
+    if rng.random() < 0.15:
+        image = cv2.GaussianBlur(image, (0, 0), rng.uniform(0.4, 1.3))
+    if rng.random() < 0.1:
+        image = capture.low_resolution(rng, image)
+    changed = image.astype(np.float32)
+    if rng.random() < 0.2:
+        changed = capture.lighting(rng, changed)
+    if rng.random() < 0.35:
+        changed = capture.contrast(rng, changed)
+    if rng.random() < 0.25:
+        changed = changed + rng.standard_normal(image.shape[:2] + (1,), np.float32) * abs(rng.normal(0, 6))
+    if rng.random() < 0.03:
+        changed = capture.binarise(rng, changed)
+    image = np.clip(changed, 0, 255).astype(np.uint8)
+    if rng.random() < 0.2:
+        jpeg = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, int(rng.integers(30, 90))])[1]
+        image = cv2.imdecode(jpeg, cv2.IMREAD_COLOR)
+    return expose(image)
+
+
+def composed_page(rng, image, label):
+    """A composed page, captured already, in this visit's tones."""
+    if rng.random() < TURNED_SHARE:
+        turns = int(rng.integers(1, 4))
+        image, label = np.rot90(image, turns), np.rot90(label, turns)
+    if rng.random() < 0.5:
+        tone = rng.uniform(0.8, 1.15) * (1 + rng.normal(0, 0.03, 3))
+        image = cv2.LUT(np.ascontiguousarray(image), np.clip(np.arange(256)[:, None] * tone, 0, 255).astype(np.uint8)[None])
+    return expose(np.ascontiguousarray(image)), np.ascontiguousarray(label)
+
+
+def whole_page(source):
+    """A real page at the working scale, as the engine shows it to the network."""
+    image, label = real.read(source)
+    scale = min(net.EM / source.em, 2, (4.5e6 / label.size) ** 0.5)
+    size = tuple(round(n * scale) for n in label.shape[::-1])
+    image = cv2.resize(image, size, interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR)
+    return expose(image), cv2.resize(label, size, interpolation=cv2.INTER_NEAREST)
