@@ -16,6 +16,7 @@ sees all of it at once, its places attend to each other (Vaswani et al., 2017), 
 lowest level.
 """
 
+import torch
 from torch import nn
 from torch.nn import functional as F
 
@@ -24,6 +25,7 @@ CLASSES = ["paper", "print", "handwriting", "both"]
 WRITTEN = 4  # label: handwriting, over print or not
 IGNORE = 255
 MULTIPLE = 32
+WEIGHT_LEVELS = 63  # of a weight's size: seven bits with the sign
 EM = 24
 
 WIDTHS = (16, 32, 64, 96, 128)  # multiples of 16: ONNX Runtime computes in blocks of that many channels
@@ -37,16 +39,32 @@ CONTEXT = 64
 HEADS = 4
 
 
+def rounded(weight):
+    """Weights [out, in, h, w] as eight bits hold them (training.quantise); gradients pass as if they were not rounded
+    (Bengio et al., 2013, straight-through)."""
+    with torch.no_grad():
+        scale = weight.abs().amax((1, 2, 3), keepdim=True).clamp(min=1e-6) / WEIGHT_LEVELS
+        off = (weight / scale).round() * scale - weight
+    return weight + off
+
+
+class Conv(nn.Conv2d):
+    """A convolution that learns with the rounded weights that it will compute with."""
+
+    def forward(self, x):
+        return self._conv_forward(x, rounded(self.weight) if self.training else self.weight, self.bias)
+
+
 def conv(cin, cout, stride=1, dilation=1):
     return nn.Sequential(
-        nn.Conv2d(cin, cout, 3, stride, dilation, dilation, bias=False),
+        Conv(cin, cout, 3, stride, dilation, dilation, bias=False),
         nn.BatchNorm2d(cout),
         nn.ReLU(inplace=True),
     )
 
 
 def stem(cout):
-    return nn.Sequential(nn.Conv2d(3, cout, 6, 2, 2, bias=False), nn.BatchNorm2d(cout), nn.ReLU(inplace=True))
+    return nn.Sequential(Conv(3, cout, 6, 2, 2, bias=False), nn.BatchNorm2d(cout), nn.ReLU(inplace=True))
 
 
 class Residual(nn.Module):
@@ -56,7 +74,7 @@ class Residual(nn.Module):
     def __init__(self, c, dilation=1):
         super().__init__()
         self.first = conv(c, c, dilation=dilation)
-        self.second = nn.Sequential(nn.Conv2d(c, c, 3, 1, 1, bias=False), nn.BatchNorm2d(c))
+        self.second = nn.Sequential(Conv(c, c, 3, 1, 1, bias=False), nn.BatchNorm2d(c))
         nn.init.zeros_(self.second[1].weight)
 
     def forward(self, x):
@@ -68,7 +86,7 @@ class Context(nn.Module):
 
     def __init__(self, c):
         super().__init__()
-        self.project = nn.Conv2d(c, c, 1)
+        self.project = Conv(c, c, 1)
 
     def forward(self, x):
         return F.relu(x + self.project(x.mean((2, 3), keepdim=True)))
@@ -80,8 +98,8 @@ class Attention(nn.Module):
     def __init__(self, c):
         super().__init__()
         self.norm = nn.GroupNorm(1, c)
-        self.ask = nn.Conv2d(c, 3 * c, 1)
-        self.answer = nn.Conv2d(c, c, 1)
+        self.ask = Conv(c, 3 * c, 1)
+        self.answer = Conv(c, c, 1)
         nn.init.zeros_(self.answer.weight)
         nn.init.zeros_(self.answer.bias)
 
@@ -99,9 +117,9 @@ class Overview(nn.Module):
         a, b, c, d = OVERVIEW_WIDTHS
         self.fine = nn.Sequential(stem(a), Residual(a), conv(a, b, 2), Residual(b), conv(b, c, 2), Residual(c), Residual(c))
         self.coarse = nn.Sequential(conv(c, d, 2), Residual(d), Attention(d), Residual(d, 2), Attention(d), Residual(d))
-        self.reduce = nn.Conv2d(d, c, 1, bias=False)
-        self.join = nn.Sequential(Residual(c), nn.Conv2d(c, CONTEXT, 1))
-        self.judge = nn.Conv2d(CONTEXT, 2, 1)  # in training alone: is there handwriting, is there print
+        self.reduce = Conv(d, c, 1, bias=False)
+        self.join = nn.Sequential(Residual(c), Conv(c, CONTEXT, 1))
+        self.judge = Conv(CONTEXT, 2, 1)  # in training alone: is there handwriting, is there print
 
     def forward(self, page):
         fine = self.fine(page - 0.5)
@@ -124,13 +142,13 @@ class Segmenter(nn.Module):
         self.encode = nn.ModuleList(nn.Sequential(*[Residual(c) for _ in range(n)]) for c, n in zip(w[1:], DEPTHS))
         self.bottom = nn.Sequential(*[Residual(w[-1], d) for d in (1, 2, 4)], Context(w[-1]),
                                     *[Residual(w[-1], d) for d in (1, 2, 1)])
-        self.context = nn.Conv2d(CONTEXT, w[-1], 1)
+        self.context = Conv(CONTEXT, w[-1], 1)
         nn.init.zeros_(self.context.weight)
         nn.init.zeros_(self.context.bias)
         self.judge = nn.Sequential(Residual(w[-1]), Residual(w[-1]))
-        self.reduce = nn.ModuleList(nn.Conv2d(b, a, 1, bias=False) for a, b in zip(w, w[1:]))
+        self.reduce = nn.ModuleList(Conv(b, a, 1, bias=False) for a, b in zip(w, w[1:]))
         self.decode = nn.ModuleList(Residual(c) for c in w[:-1])
-        self.head = nn.Conv2d(w[0], 4 * len(CLASSES), 3, 1, 1)
+        self.head = Conv(w[0], 4 * len(CLASSES), 3, 1, 1)
 
     def forward(self, image, context):
         x = self.enter(self.stem(image - 0.5))

@@ -14,7 +14,8 @@ from torch import fx, nn
 from torch.nn import functional as F
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
-WEIGHT_LEVELS = 63
+from . import net
+
 TAIL = 1e-4  # share of an activation's values that may lie beyond its range, at each end
 CORRECTING = 6  # batches of samples that biases are put right by
 OPSET = 17
@@ -47,7 +48,7 @@ class Convolution(nn.Module):
     def __init__(self, conv):
         super().__init__()
         self.conv = conv
-        self.register_buffer("scale", conv.weight.detach().abs().amax((1, 2, 3)).clamp(min=1e-6) / WEIGHT_LEVELS)
+        self.register_buffer("scale", conv.weight.detach().abs().amax((1, 2, 3)).clamp(min=1e-6) / net.WEIGHT_LEVELS)
         self.register_buffer("zero", torch.zeros(conv.out_channels, dtype=torch.int32))
 
     def forward(self, x):

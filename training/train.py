@@ -5,7 +5,8 @@
     python3 -m training.train --init runs/a/last.pt ...            goes on from a checkpoint
 
 Learning rate: linear warm-up, then cosine to zero over the minutes given, so the run ends trained whenever it ends.
-Every few minutes the averaged weights are measured on validation samples and saved as OUT/last.pt.
+Every few minutes the averaged weights are measured on validation samples and saved as OUT/last.pt, and as OUT/best.pt
+where they miss less handwriting than before.
 """
 
 import argparse
@@ -13,6 +14,7 @@ import ctypes
 import json
 import math
 import os
+import shutil
 import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -34,11 +36,15 @@ PRINTS = [N.PRINT, N.BOTH]
 OVERVIEW_WEIGHT = 0.3
 BLIND_SHARE = 0.1  # of steps in which the windows are judged without the page, so that they are looked at too
 REAL_SHARE = 0.6  # of pages, where there are real and composed ones
-WRITTEN_SHARE = 0.7  # of real pages
+WRITTEN_SHARE = 0.55  # of real pages
+LAID_SHARE = 0.5  # of real pages nobody wrote on that get another page's writing
+LAID_OVER_SHARE = 0.15  # of real pages with writing that get more
 SHOWN = {real.SHEET: 0.12, 3: 0.5}  # how often a page is shown whose labels are trusted little, against others
 LOOK_AGAIN = 120  # seconds
 EMA = 0.998
 WARMUP = 100
+BOUNDS = np.linspace(-6, 6, 121)  # of log-odds
+ALIKE = 0.02  # share of print lost
 PR_SET_PDEATHSIG = 1  # prctl(2)
 
 
@@ -81,10 +87,15 @@ class Material:
 
     def page(self, rng):
         if self.written and (not len(self.shards) or rng.random() < REAL_SHARE):
-            group, odds = (self.written, self.odds / self.odds.sum()) if rng.random() < WRITTEN_SHARE else (self.clean, None)
-            return views.real_page(rng, group[int(rng.choice(len(group), p=odds))])
+            if rng.random() < WRITTEN_SHARE:
+                return views.real_page(rng, self.hand(rng), self.hand(rng) if rng.random() < LAID_OVER_SHARE else None)
+            clean = self.clean[int(rng.integers(len(self.clean)))]
+            return views.real_page(rng, clean, self.hand(rng) if rng.random() < LAID_SHARE else None)
         image, label = self.shards.crop(int(rng.integers(len(self.shards))))
         return views.composed_page(rng, image, label)
+
+    def hand(self, rng):
+        return self.written[int(rng.choice(len(self.written), p=self.odds / self.odds.sum()))]
 
     def batch(self, rng, pages, windows, size):
         if time.time() - self.looked > LOOK_AGAIN:  # shards are made while the network trains
@@ -121,17 +132,22 @@ def logits_of(model, image, tile=640, margin=32):
 
 
 def figures_of(pairs):
-    """Of pages (logits, label): handwriting missed and print lost, shares of pixels, the mean over pages with some."""
-    missed, lost = [], []
+    """Of pages (logits, label): handwriting missed and print lost, shares of pixels, the mean over pages with some; and
+    what is missed with the bound at which so much print is lost as ALIKE, so that trainings compare."""
+    missed, lost = [], []  # by bound
     for logits, label in pairs:
-        hand = np.logaddexp(logits[N.HAND], logits[N.BOTH]) > np.logaddexp(logits[N.PAPER], logits[N.PRINT])
+        odds = np.logaddexp(logits[N.HAND], logits[N.BOTH]) - np.logaddexp(logits[N.PAPER], logits[N.PRINT])
         written, printed = np.isin(label, HANDS), label == N.PRINT
         if written.any():
-            missed.append(1 - hand[written].mean())
+            missed.append(np.searchsorted(np.sort(odds[written]), BOUNDS, side="right") / written.sum())
         if printed.any():
-            lost.append(hand[printed].mean())
-    mean = lambda v: round(float(np.mean(v)), 4) if v else None
-    return {"pages": len(lost), "hand_missed": mean(missed), "print_lost": mean(lost)}
+            lost.append(1 - np.searchsorted(np.sort(odds[printed]), BOUNDS, side="right") / printed.sum())
+    if not missed or not lost:
+        return {}
+    missed, lost = np.mean(missed, 0), np.mean(lost, 0)
+    even, alike = len(BOUNDS) // 2, int(np.argmax(lost <= ALIKE))
+    figures = {"hand_missed": missed[even], "print_lost": lost[even], "missed_alike": missed[alike]}
+    return {name: round(float(value), 4) for name, value in figures.items()}
 
 
 def measure(model, count=14):
@@ -184,7 +200,7 @@ def run(rank, world, a):
     out = Path(a.out)
     out.mkdir(parents=True, exist_ok=True)
     started = saved = time.time()
-    step, mean = 0, 0.0
+    step, mean, best = 0, 0.0, None
     ahead = ThreadPoolExecutor(1)  # a batch is made while the one before is learned from
     make = lambda: material.batch(rng, a.pages, a.windows, a.crop)
     batch = ahead.submit(make)
@@ -223,13 +239,14 @@ def run(rank, world, a):
                 rate = step * a.pages * a.windows * world / minutes / 60
                 print(f"{minutes:6.1f} min  step {step}  loss {mean:.4f}  {rate:.1f} windows/s  composed {len(material.shards)}", flush=True)
         if rank == 0 and time.time() - saved > 60 * a.every:
-            save(out, ema, step, a, started)
+            best = save(out, ema, step, a, started, best)
             saved = time.time()
     if rank == 0:
-        save(out, ema, step, a, started)
+        save(out, ema, step, a, started, best)
 
 
-def save(out, ema, step, a, started):
+def save(out, ema, step, a, started, best):
+    """Writes the averaged weights; returns what the best so far miss on real pages, or else composed ones."""
     model = N.Eye()
     model.load_state_dict(ema)
     metrics = measure(model.to(memory_format=torch.channels_last))
@@ -238,6 +255,11 @@ def save(out, ema, step, a, started):
     state = {"ema": {k: v.cpu() for k, v in ema.items()}, "step": step, "minutes": minutes, "version": a.version, "metrics": metrics}
     torch.save(state, out / "last.tmp")
     os.replace(out / "last.tmp", out / "last.pt")
+    missed = (metrics.get("real") or metrics.get("composed") or {}).get("missed_alike")
+    if missed is not None and (best is None or missed < best):
+        shutil.copy(out / "last.pt", out / "best.pt")
+        return missed
+    return best
 
 
 def main():

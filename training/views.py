@@ -103,19 +103,53 @@ def view(rng, image, label, count, size):
     return View(np.stack(windows), np.stack(labels), overview_of(image), np.stack(places), present_in(label))
 
 
-def real_page(rng, source):
-    """A real page at about the working scale, a little turned, with other tones than it came with."""
-    image, label = real.read(source)
-    em = net.EM * float(np.clip(np.exp(rng.normal(0, 0.28)), 0.5, 2.2))
-    image, label = placed(rng, image, label, em / source.em)
+def real_page(rng, source, other=None):
+    """A real page at about the working scale, a little turned, with other tones than it came with. The writing of the
+    other source, where there is one, is laid on it."""
+    image, label = sized(rng, source)
     if source.hand > 0 and rng.random() < REINKED_SHARE:
         image = reinked(rng, image, label == net.WRITTEN)
+    if other:
+        written, where = sized(rng, other)
+        if rng.random() < REINKED_SHARE:
+            written = reinked(rng, written, where == net.WRITTEN)
+        image, label = transplanted(rng, image, label, written, where)
     if rng.random() < REPRINTED_SHARE:
         image = reinked(rng, image, (label == net.PRINT) & somewhere(rng, label.shape))
     if rng.random() < TURNED_SHARE:
         turns = int(rng.integers(1, 4))
         image, label = np.rot90(image, turns), np.rot90(label, turns)
     return retoned(rng, np.ascontiguousarray(image)), np.ascontiguousarray(label)
+
+
+def sized(rng, source):
+    em = net.EM * float(np.clip(np.exp(rng.normal(0, 0.28)), 0.5, 2.2))
+    image, label = real.read(source)
+    return placed(rng, image, label, em / source.em)
+
+
+def transplanted(rng, image, label, written, where):
+    """The page with another page's writing on it, by what that takes of the light (copy and paste, Ghiasi et al., 2021).
+    Pixels whose print hides the writing have no label, nor have the writing's soft edges."""
+    (h, w), (oh, ow) = label.shape, where.shape
+    y, x = (int((n - o) / 2 + rng.uniform(-0.4, 0.4) * n) for n, o in ((h, oh), (w, ow)))
+    top, left, bottom, right = max(y, 0), max(x, 0), min(y + oh, h), min(x + ow, w)
+    if bottom <= top or right <= left:
+        return image, label
+    written, where = (a[top - y:bottom - y, left - x:right - x] for a in (written, where))
+    hand = (where == net.WRITTEN).astype(np.uint8)
+    edge = (cv2.dilate(hand, np.ones((5, 5), np.uint8)) > 0) & (where != net.PRINT) & (where != net.PAPER) & (hand == 0)
+    paper = cv2.morphologyEx(written, cv2.MORPH_CLOSE, np.ones((25, 25), np.uint8))
+    passes = (written.astype(np.float32) + 1) / (paper.astype(np.float32) + 1)
+    passes[(hand == 0) & ~edge] = 1
+    spot = (slice(top, bottom), slice(left, right))
+    before = image[spot]
+    after = (before * passes).astype(np.uint8)
+    hidden = (hand > 0) & (cv2.subtract(before, after).max(2) < real.FAINT)
+    image, label = image.copy(), label.copy()
+    image[spot] = after
+    label[spot] = np.where(hidden, net.IGNORE, np.where(hand > 0, net.WRITTEN, np.where(edge, net.IGNORE, label[spot])))
+    return image, label
 
 
 def placed(rng, image, label, scale):

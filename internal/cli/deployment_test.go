@@ -27,22 +27,22 @@ func TestDoctorExaminesTheService(t *testing.T) {
 		}
 		return code, d
 	}
-	if code, d := doctor("--service", "--redis", "redis://"+there, "--smtp", "smtp://user:password@"+there); code != exitDone || !d.OK ||
+	if code, d := doctor("--service", "--redis", "redis://"+there, "--smtp", "smtp://user:swordfish@"+there); code != exitDone || !d.OK ||
 		!strings.Contains(strings.Join(d.Advice, "\n"), "--mail-from") || strings.Contains(strings.Join(d.Advice, "\n"), "give --smtp") {
 		t.Errorf("exit code %d, %+v", code, d)
 	}
 	_ = listener.Close()
 	for want, arguments := range map[string][]string{
-		"--redis: ":         {"--redis", "redis://:password@" + there},
+		"--redis: ":         {"--redis", "redis://:swordfish@" + there},
 		"--fleet is not":    {"--fleet", "nats"},
-		"--fleet: dial":     {"--fleet", "nats://" + there + ",nats://user:password@" + there},
+		"--fleet: dial":     {"--fleet", "nats://" + there + ",nats://user:swordfish@" + there},
 		"belong together":   {"--turnstile-key", "key"},
 		"begins with https": {"--tls"},
 		"no such file":      {"--secret", filepath.Join(t.TempDir(), "none")},
 		"needs --secret":    {"--database", "postgres://" + there + "/unink"},
 	} {
 		code, d := doctor(append(arguments, "--service")...)
-		if all := strings.Join(d.Problems, "\n"); code != exitFailed || d.OK || !strings.Contains(all, want) || strings.Contains(all, "password") {
+		if all := strings.Join(d.Problems, "\n"); code != exitFailed || d.OK || !strings.Contains(all, want) || strings.Contains(all, "swordfish") {
 			t.Errorf("%q: exit code %d, %+v", arguments, code, d)
 		}
 		if code, d := doctor(arguments...); code != exitDone || len(d.Problems) > 0 {

@@ -25,7 +25,7 @@ var (
 	ErrNoWorker = errors.New("gate: there is no worker")
 	// ErrLate says that a task cannot be done within its time because of those before it.
 	ErrLate = errors.New("gate: too much work is before the task")
-	// ErrTooMuch says that a task cannot be done within its time even if it is alone.
+	// ErrTooMuch says that a task larger than the usual cannot be done within its time even if it is alone.
 	ErrTooMuch = errors.New("gate: the task is too much work")
 )
 
@@ -168,7 +168,7 @@ func (g *Gate) refusal(turn Turn) error {
 		return ErrClosed
 	case g.workers == 0:
 		return ErrNoWorker
-	case turn.Within > 0 && times(g.best, turn.size()) > turn.Within:
+	case turn.Within > 0 && turn.size() > 1 && times(g.best, turn.size()) > turn.Within:
 		g.best = times(g.best, doubt)
 		return ErrTooMuch
 	case turn.Within > 0 && len(g.running) >= g.workers && times(g.usual, g.foreseen(g.before(turn))+turn.size()) > turn.Within:

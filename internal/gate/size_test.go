@@ -79,13 +79,26 @@ func TestRefusesWhatWouldBeLate(t *testing.T) {
 func TestEstimateIsDoubted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := open(t, 1, 1)
-		_ = g.Do(t.Context(), func() error { time.Sleep(time.Minute); return nil })
-		turn := Turn{Within: 10 * time.Second}
+		_ = g.Do(t.Context(), func() error { time.Sleep(30 * time.Second); return nil })
+		turn := Turn{Size: 2, Within: 10 * time.Second}
 		for range 100 {
 			if err := takes(g, turn); err == nil {
 				return
 			}
 		}
-		t.Error("refused 100 times though it takes a second")
+		t.Error("refused 100 times though it takes two seconds")
+	})
+}
+
+// A task of the usual size is never too large: on a machine that is too slow for it, it runs until its time is over.
+func TestUsualSizeIsNotTooMuch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := learned(t, 1, 1)
+		if err := takes(g, Turn{Within: time.Millisecond}); err != nil {
+			t.Errorf("a task of size 1 in a millisecond: %v", err)
+		}
+		if err := takes(g, Turn{Size: 1.1, Within: time.Millisecond}); !errors.Is(err, ErrTooMuch) {
+			t.Errorf("a task of size 1.1 in a millisecond: %v", err)
+		}
 	})
 }
