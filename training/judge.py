@@ -1,6 +1,6 @@
 """The network that judges a page's regions of ink: which were written, in view of their neighbours and of the page.
 
-    python3 -m training.judge pages DIR --split train      pages and labels, for training/regions
+    python3 -m training.judge pages DIR --split val        pages and labels, for training/regions
     go run ./training/regions -dir DIR -out REGIONS        what the network is told of their regions
     python3 -m training.judge train REGIONS --val REGIONS --out OUT.pt
     python3 -m training.judge export OUT.pt [--out models]
@@ -10,7 +10,12 @@ Judge
     output    float [N], log-odds that a region was written
 
 Regions pass messages to their neighbours (Gilmer et al., 2017) and meet all others through a few places where what is
-alike gathers (Lee et al., 2019, induced set attention): what the page's writing and its print look like.
+alike gathers (Lee et al., 2019, induced set attention): what the page's writing and its print look like. What they then
+hold, and how sure they are, tells whether anybody wrote on the page at all: a region was written if somebody did, and if
+so, it.
+
+It learns from pages that the segmenter has not seen (--split val), since of its own it knows the answers; in two halves,
+so that what is learned from one is measured on the other.
 """
 
 import argparse
@@ -18,6 +23,7 @@ import hashlib
 import json
 import shutil
 import time
+import zlib
 from pathlib import Path
 
 import cv2
@@ -33,6 +39,9 @@ TRAITS, NEAR, BOND_TRAITS = 18, 8, 7  # as internal/nn has them
 HAND, PRINT, AREA = 1, 2, 6  # among the traits
 WIDTH, ROUNDS, PLACES = 48, 3, 12
 PRINT_WEIGHT = 2.0  # of print lost against writing left
+PAGE_WEIGHT = 0.3  # of whether anybody wrote on the page
+SUREST = 8.0  # log-odds of a region, for what the page makes of it
+VIEWS = 3  # of a page with writing, beside itself
 UNKNOWN = 3  # in label pictures
 
 
@@ -58,6 +67,24 @@ class Round(nn.Module):
         return x + self.think(torch.cat([h, heard, page], 1))
 
 
+class Page(nn.Module):
+    """Log-odds that somebody wrote on a page, [1], of what its regions hold, [N, WIDTH], their log-odds and areas, [N]."""
+
+    def __init__(self):
+        super().__init__()
+        self.think = nn.Sequential(nn.Linear(2 * WIDTH + 3, WIDTH), nn.ReLU(), nn.Linear(WIDTH, 1))
+        nn.init.zeros_(self.think[2].weight)
+        nn.init.constant_(self.think[2].bias, 3)
+
+    def forward(self, h, odds, area):
+        written = area * odds.sigmoid()
+        printed = area - written
+        w, p = written.sum() + 1, printed.sum() + 1
+        sure = (written * odds.clamp(-SUREST, SUREST)).sum() / w
+        told = torch.stack([sure / SUREST, w.log() / 12, (w / (w + p)).log() / 8])
+        return self.think(torch.cat([written @ h / w, printed @ h / p, told]))
+
+
 class Judge(nn.Module):
     def __init__(self):
         super().__init__()
@@ -66,35 +93,54 @@ class Judge(nn.Module):
         self.answer = nn.Sequential(nn.LayerNorm(WIDTH), nn.Linear(WIDTH, 1))
         nn.init.zeros_(self.answer[1].weight)
         nn.init.zeros_(self.answer[1].bias)
+        self.page = Page()
 
     def forward(self, regions, near, bonds):
+        return both(*self.told(regions, near, bonds))
+
+    def told(self, regions, near, bonds):
+        """Log-odds of each region if somebody wrote on the page, [N], and that somebody did, [1]."""
         there = regions[:, :1]
         mass = 8 * 0.69 * regions[:, AREA:AREA + 1] - 30 * (1 - there)  # logarithm of the area; none where nothing is
         x, near = self.enter(regions), near.long()
         for r in self.rounds:
             x = r(x, near, bonds, mass)
-        return self.answer(x)[:, 0] + 4 * regions[:, HAND]  # begins with the segmenter's word
+        odds = self.answer(x)[:, 0] + 4 * regions[:, HAND]  # begins with the segmenter's word
+        area = there[:, 0] * (8 * 0.69 * regions[:, AREA]).exp()
+        return odds, self.page(self.answer[0](x), odds, area)
+
+
+def both(a, b):
+    """The log-odds that two things hold, of those of each."""
+    a, b = a.clamp(-20, 20), b.clamp(-20, 20)
+    return -((-a).exp() + (-b).exp() + (-a - b).exp()).log()
 
 
 # Pages.
 
 
-def write_pages(out, split, composed, seed):
-    """Real pages as they are and as training shows them, and composed ones, with labels."""
+def write_pages(out, split, half, laid, composed, seed):
+    """Real pages as they are and as training shows them, clean ones with others' writing, and composed ones, with labels."""
     out, rng = Path(out), np.random.default_rng(seed)
     for name in ("pages", "labels"):
         (out / name).mkdir(parents=True, exist_ok=True)
-    sources = [s for s in real.sources(split) if s.trust > real.SHEET]
-    for i, s in enumerate(sources):
-        whole = Path(s.image)
-        if s.hand > 0 or i % 2 == 0 or split == "val":
-            shutil.copy(whole, out / "pages" / f"r-{whole.name}")
-            if s.label:
-                shutil.copy(whole.parent.parent / "labels" / f"{whole.stem}.png", out / "labels" / f"r-{whole.stem}.png")
-        if split == "train" and (s.hand > 0 or i % 2):
-            store(out, f"v-{whole.stem}", *views.real_page(rng, s))
+    mine = lambda name: half is None or zlib.crc32(name.encode()) % 2 == half
+    sources = [s for s in real.sources(split) if mine(Path(s.image).stem)]
+    hands = [s for s in sources if s.hand > 0]
+    whole = [s for s in sources if s.trust > real.SHEET]
+    for s in whole:
+        path = Path(s.image)
+        shutil.copy(path, out / "pages" / f"r-{path.name}")
+        if s.label:
+            shutil.copy(path.parent.parent / "labels" / f"{path.stem}.png", out / "labels" / f"r-{path.stem}.png")
+        for i in range(VIEWS if s.hand > 0 else 1):
+            store(out, f"v{i}-{path.stem}", *views.real_page(rng, s))
+    clean = [s for s in whole if s.hand == 0]
+    for i in range(laid):
+        under, over = (group[int(rng.integers(len(group)))] for group in (clean, hands))
+        store(out, f"l-{i:04d}", *views.real_page(rng, under, over))
     shards = Shards(split, needed=False)
-    for i in rng.permutation(len(shards))[:composed]:
+    for i in [i for i in rng.permutation(len(shards)) if mine(str(i))][:composed]:
         store(out, f"c-{i:05d}", *shards.crop(int(i)))
 
 
@@ -125,11 +171,14 @@ def pages_of(folder):
 # Training.
 
 
-def loss_of(odds, known):
-    """Every page counts the same, and on it every pixel of ink."""
+def loss_of(odds, page, known):
+    """Every page counts the same, and on it every pixel of ink; beside that, whether somebody wrote on it."""
+    written = (known[:, 1].sum() > 0).float()
+    odds = both(odds, page)
     loss = F.binary_cross_entropy_with_logits(odds[:, None].expand(-1, 2), torch.tensor([0.0, 1.0]).expand(len(odds), 2), reduction="none")
     weight = known / known.sum(0, keepdim=True).clamp(min=300)
-    return (loss * weight).sum(0) @ torch.tensor([PRINT_WEIGHT, 1.0])
+    of_page = F.binary_cross_entropy_with_logits(page[0], written)
+    return (loss * weight).sum(0) @ torch.tensor([PRINT_WEIGHT, 1.0]) + PAGE_WEIGHT * of_page
 
 
 def disturbed(rng, regions):
@@ -180,7 +229,7 @@ def train(a):
         optimizer.zero_grad()
         for i in rng.integers(0, len(pages), a.batch):
             regions, near, bonds, known = pages[i]
-            loss = loss_of(judge(disturbed(rng, regions), near, bonds), known) / a.batch
+            loss = loss_of(*judge.told(disturbed(rng, regions), near, bonds), known) / a.batch
             loss.backward()
             total += loss.item()
         torch.nn.utils.clip_grad_norm_(judge.parameters(), 1.0)
@@ -222,8 +271,10 @@ def main():
     commands = p.add_subparsers(dest="command", required=True)
     c = commands.add_parser("pages")
     c.add_argument("out")
-    c.add_argument("--split", default="train")
-    c.add_argument("--composed", default=200, type=int)
+    c.add_argument("--split", default="val")
+    c.add_argument("--half", type=int, choices=[0, 1], help="of the split")
+    c.add_argument("--laid", default=100, type=int, help="pages with others' writing")
+    c.add_argument("--composed", default=30, type=int)
     c.add_argument("--seed", default=1, type=int)
     c = commands.add_parser("train")
     c.add_argument("regions", nargs="+")
@@ -241,7 +292,7 @@ def main():
     a = p.parse_args()
     cv2.setNumThreads(1)
     if a.command == "pages":
-        write_pages(a.out, a.split, a.composed, a.seed)
+        write_pages(a.out, a.split, a.half, a.laid, a.composed, a.seed)
     else:
         {"train": train, "export": export}[a.command](a)
 

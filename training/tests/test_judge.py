@@ -28,7 +28,15 @@ class TestJudge(unittest.TestCase):
     def test_begins_with_the_segmenters_word(self):
         regions, near, bonds = page(np.random.default_rng(1), 40)
         odds = judge.Judge()(regions, near, bonds)
-        self.assertTrue(torch.equal(odds > 0, regions[:, judge.HAND] > 0))
+        clear = regions[:, judge.HAND].abs() > 0.1
+        self.assertTrue(torch.equal((odds > 0)[clear], (regions[:, judge.HAND] > 0)[clear]))
+
+    def test_what_was_written_needs_somebody_who_wrote(self):
+        region = torch.tensor([-3.0, 0, 2, 6])
+        of_both = lambda page: judge.both(region, torch.tensor([page])).sigmoid()
+        for page in (-4.0, 0, 4):
+            want = region.sigmoid() * torch.tensor(page).sigmoid()
+            self.assertLess((of_both(page) - want).abs().max(), 1e-4)
 
     def test_padding_changes_nothing(self):
         model, (regions, near, bonds) = trained(), page(np.random.default_rng(2), 40)
@@ -50,10 +58,11 @@ class TestJudge(unittest.TestCase):
 
     def test_every_page_counts_the_same(self):
         known = torch.tensor([[5000.0, 0], [0, 800]])
-        odds = torch.tensor([-2.0, 1.0])
-        once, ten_times = judge.loss_of(odds, known), judge.loss_of(odds, 10 * known)
+        odds, page = torch.tensor([-2.0, 1.0]), torch.tensor([3.0])
+        once, ten_times = judge.loss_of(odds, page, known), judge.loss_of(odds, page, 10 * known)
         self.assertAlmostEqual(float(once), float(ten_times), places=4)
-        self.assertGreater(float(judge.loss_of(-odds, known)), float(once))
+        self.assertGreater(float(judge.loss_of(-odds, page, known)), float(once))
+        self.assertGreater(float(judge.loss_of(odds, -page, known)), float(once))
 
 
 if __name__ == "__main__":

@@ -53,6 +53,19 @@ class Views(unittest.TestCase):
         self.assertEqual(hand[int(210 * scale), int(300 * scale)], 0)
         self.assertEqual(printed.sum(), (printed == 1).sum())
 
+    def test_laid_writing_is_labelled_where_it_is_seen(self):
+        image, label = page()
+        clean, printed = image.copy(), label.copy()
+        clean[label == net.WRITTEN], printed[label == net.WRITTEN] = 255, net.PAPER
+        for seed in range(20):
+            rng = np.random.default_rng(seed)
+            out, told = views.transplanted(rng, clean, printed, image, label)
+            changed = (out != clean).any(2)
+            self.assertTrue((told[changed] != net.PAPER).all())
+            self.assertTrue(changed[told == net.WRITTEN].all())
+            self.assertTrue((out[told == net.WRITTEN][:, 1] < 60).all())
+            self.assertTrue(np.array_equal(told[~changed & (told != net.IGNORE)], printed[~changed & (told != net.IGNORE)]))
+
     def test_other_ink_is_seen_and_stays_in_its_place(self):
         image, label = page()
         for seed in range(20):
