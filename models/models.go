@@ -34,7 +34,7 @@ func Segment() (onnx []byte, m Manifest, err error) { return read("segment") }
 func Overview() (onnx []byte, m Manifest, err error) { return read("overview") }
 
 // Judge returns the network that tells which of a page's regions of ink were written, and its manifest. Its inputs are
-// float32 tensors, as [unink/internal/nn.Judging] has them: [N, 18] of each region, [N, 8] the indices of its
+// float32 tensors, as [unink/internal/nn.Judging] has them: [N, 21] of each region, [N, 8] the indices of its
 // neighbours, [N, 8, 7] of each of these; its output is one [N] of log-odds.
 func Judge() (onnx []byte, m Manifest, err error) { return read("judge") }
 

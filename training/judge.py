@@ -6,7 +6,7 @@
     python3 -m training.judge export OUT.pt [--out models]
 
 Judge
-    regions   float [N, 18], near float [N, 8] (indices), bonds float [N, 8, 7], as internal/restore/strokes tells them
+    regions   float [N, 21], near float [N, 8] (indices), bonds float [N, 8, 7], as internal/restore/strokes tells them
     output    float [N], log-odds that a region was written
 
 Regions pass messages to their neighbours (Gilmer et al., 2017) and meet all others through a few places where what is
@@ -35,8 +35,8 @@ from torch.nn import functional as F
 from . import net, real, views
 from .data import Shards
 
-TRAITS, NEAR, BOND_TRAITS = 18, 8, 7  # as internal/nn has them
-HAND, PRINT, AREA = 1, 2, 6  # among the traits
+TRAITS, NEAR, BOND_TRAITS = 21, 8, 7  # as internal/nn has them
+HAND, PRINT, AREA, SUREST_HAND = 1, 2, 6, 18  # among the traits
 WIDTH, ROUNDS, PLACES = 48, 3, 12
 PRINT_WEIGHT = 2.0  # of print lost against writing left
 PAGE_WEIGHT = 0.3  # of whether anybody wrote on the page
@@ -182,14 +182,16 @@ def loss_of(odds, page, known):
 
 
 def disturbed(rng, regions):
-    """As the segmenter says of pages that it has not seen: less sure, and wrong of some regions."""
+    """As the segmenter might have said: more or less sure, and wrong of some regions."""
     regions = regions.clone()
     n = len(regions)
     noise = lambda width: torch.from_numpy(rng.normal(0, width, n).astype(np.float32))
     both = slice(HAND, PRINT + 1)
-    regions[:, both] *= float(np.exp(rng.normal(-0.1, 0.2)))
-    regions[:, HAND] += noise(0.15) + float(rng.normal(0, 0.1))
-    regions[:, PRINT] += noise(0.15)
+    regions[:, both] *= float(np.exp(rng.normal(0, 0.15)))
+    off = noise(0.1) + float(rng.normal(0, 0.05))
+    regions[:, HAND] += off
+    regions[:, SUREST_HAND] += off / 2
+    regions[:, PRINT] += noise(0.1)
     return regions
 
 

@@ -219,7 +219,7 @@ func TestWrongPaymentsAreParkedWithOneAlarm(t *testing.T) {
 			o["metadata"], o["amount_total"] = object{"plan": "web-50", "user": "usr_0"}, 490
 		},
 		"an unprintable reference": func(o object) { o["payment_intent"] = "pi_1\x00" },
-		"a pack for nobody": func(o object) { o["metadata"], o["amount_total"] = object{"plan": "web-50"}, 490 },
+		"a pack for nobody":        func(o object) { o["metadata"], o["amount_total"] = object{"plan": "web-50"}, 490 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, storetest.SQLite(t))

@@ -102,7 +102,7 @@ func Flattening() []Job {
 // What the network that judges regions of ink is told: RegionTraits values of each region, the indices of its RegionBonds
 // nearest neighbours, and BondTraits values of each of these. The first of both traits is 1, and 0 where there is nothing.
 const (
-	RegionTraits = 18
+	RegionTraits = 21
 	RegionBonds  = 8
 	BondTraits   = 7
 	MostRegions  = 16384

@@ -19,7 +19,6 @@ type Survey struct {
 	Near   []float32 // nn.RegionBonds of each region: its nearest neighbours, as indices, itself last
 	Bonds  []float32 // nn.BondTraits of each of these
 	hand   []float64 // what the segmenter says of each region
-	area   []float64 // pixels of each region
 }
 
 // Regions is how many there are.
@@ -45,7 +44,6 @@ func survey(s *segment.Scores, plane *ink.Plane, lines []int32, pieces []raster.
 	for i, twin := range findTwins(regions, labels, plane, workers) {
 		v.Traits = append(v.Traits, regions[i].traits(twin)...)
 		v.hand = append(v.hand, regions[i].hand)
-		v.area = append(v.area, float64(regions[i].Area))
 	}
 	for i, near := range findBonds(labels, s.W, s.H, regions) {
 		v.bind(regions, i, near)
@@ -68,6 +66,7 @@ func (r *region) traits(twin float64) []float32 {
 		math.Log2(2*area/float64(r.border)) / 3, area / (w * h),
 		colour[0] / (ink.Bins - 1), colour[1] / (ink.Bins - 1), colour[2] / (ink.Bins - 1),
 		twin, repeats, flag(r.onRule), flag(isRule(r.Component)),
+		r.surest / 8, r.divided / 4, r.uneven,
 	} {
 		out = append(out, float32(v))
 	}
@@ -145,27 +144,7 @@ func (v *Survey) Judge(ctx context.Context, judge nn.Runner) ([]float64, error) 
 	for at, i := range order {
 		odds[i] = float64(out[at])
 	}
-	if !v.believed(odds) {
-		for i := range odds {
-			odds[i] = -1
-		}
-	}
 	return odds, nil
-}
-
-// believed says whether what was judged to be writing is that surely enough, in the mean of its
-// pixels: on a page that nobody wrote on mistakes are made in doubt. The bound is the best on
-// pages of the training data, print lost counting twice as in the judge's training.
-func (v *Survey) believed(odds []float64) bool {
-	const enough, most = 1.4, 8
-	sum, mass := 0.0, 0.0
-	for i, odd := range odds {
-		if odd > 0 {
-			sum += v.area[i] * min(odd, most)
-			mass += v.area[i]
-		}
-	}
-	return sum >= enough*mass
 }
 
 // largest lists the regions in their order, only the largest if there are more than most.

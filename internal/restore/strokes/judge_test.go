@@ -70,16 +70,15 @@ func (c *counting) Run(_ context.Context, regions nn.Shape, in, out []float32) e
 
 // surveyOf is a survey of so many regions, every third of which is large.
 func surveyOf(n int) *Survey {
-	v := &Survey{hand: make([]float64, n)}
+	v, none := &Survey{hand: make([]float64, n)}, make([]region, n)
 	for i := range n {
 		r := region{Component: raster.Component{X1: 3, Y1: 3, Area: 9}, border: 8}
 		if i%3 == 0 {
 			r.Component = raster.Component{X1: 9, Y1: 9, Area: 81}
 		}
 		v.hand[i] = -5
-		v.area = append(v.area, float64(r.Area))
 		v.Traits = append(v.Traits, r.traits(math.NaN())...)
-		v.bind(make([]region, n), i, nil)
+		v.bind(none, i, nil)
 	}
 	return v
 }
@@ -107,23 +106,32 @@ func TestTheSmallestAreLeftOut(t *testing.T) {
 	}
 }
 
-// constant is a judge that says the same of every region.
-type constant float32
-
-func (c constant) Run(_ context.Context, _ nn.Shape, _, out []float32) error {
-	for i := range out {
-		out[i] = float32(c)
+// What is told of a region is its own: what the network says of its pixels, and how much they differ.
+func TestTraitsTellOfTheRegion(t *testing.T) {
+	const w, h = 12, 4
+	s := &segment.Scores{W: w, H: h, Hand: make([]int8, w*h), Print: make([]int8, w*h)}
+	plane := &ink.Plane{Scores: s, Evidence: make([]float32, w*h)}
+	for ch := range plane.Light {
+		plane.Light[ch] = slices.Repeat([]uint8{255}, w*h)
 	}
-	return nil
-}
-
-// Where all that seems to be writing is doubtful, there is none.
-func TestDoubtIsNotBelieved(t *testing.T) {
-	for judge, want := range map[constant]bool{0.5: false, 4: true} {
-		odds, err := surveyOf(30).Judge(context.Background(), judge)
-		if err != nil || (odds[0] > 0) != want {
-			t.Errorf("judged at %g, the first region is at %g, %v", judge, odds[0], err)
+	labels := make([]int32, w*h)
+	put := func(i int, l int32, hand float64, light uint8) {
+		labels[i], s.Hand[i] = l, int8(hand*segment.Unit)
+		for ch := range plane.Light {
+			plane.Light[ch][i] = light
 		}
+	}
+	put(w+1, 1, 2, 100) // even
+	put(w+2, 1, 2, 100)
+	put(w+6, 2, -1, 50) // uneven
+	put(w+7, 2, 3, 200)
+	_, components := raster.Components([]uint8{1, 1, 0, 1, 1}, 5)
+	got := measureRegions(s, labels, components, plane)
+	if r := got[0]; r.hand != 2 || r.surest != 2 || r.divided > 1e-6 || r.uneven > 1e-6 {
+		t.Errorf("the even region: %+v", r)
+	}
+	if r := got[1]; r.hand != 1 || r.surest != 3 || math.Abs(r.divided-2) > 1e-6 || r.uneven < 0.3 {
+		t.Errorf("the uneven region: %+v", r)
 	}
 }
 

@@ -2,6 +2,7 @@ package strokes
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"unink/internal/raster"
@@ -15,6 +16,9 @@ type region struct {
 	raster.Component
 	border      int        // pixels beside something else
 	hand, print float64    // log-odds of the network, mean over the pixels
+	surest      float64    // log-odds of writing where the network is surest of it
+	divided     float64    // how far pixels are from hand, standard deviation
+	uneven      float64    // share of the light that pixels take, standard deviation against the mean
 	handed      int        // pixels that the network takes for writing
 	printed     int        // and for print
 	colour      float64    // log-odds of writing by the ink's colour
@@ -62,13 +66,20 @@ func measureRegions(s *segment.Scores, labels []int32, components []raster.Compo
 	plane *ink.Plane) []region {
 	regions := make([]region, len(components))
 	weights := make([]float64, len(components))
+	taken := make([]float64, len(components))
+	for i := range regions {
+		regions[i].surest = math.Inf(-1)
+	}
 	for i, l := range labels {
 		if l == 0 {
 			continue
 		}
 		r := &regions[l-1]
-		r.hand += float64(s.Hand[i])
-		r.print += float64(s.Print[i])
+		hand := float64(s.Hand[i]) / segment.Unit
+		r.hand += hand
+		r.divided += hand * hand
+		r.surest = max(r.surest, hand)
+		r.print += float64(s.Print[i]) / segment.Unit
 		if s.Hand[i] > 0 {
 			r.handed++
 		}
@@ -78,7 +89,10 @@ func measureRegions(s *segment.Scores, labels []int32, components []raster.Compo
 		if atBorder(labels, i, s.W) {
 			r.border++
 		}
-		k := float64(plane.Taken(i)*plane.Taken(i)) + 1e-4
+		t := float64(plane.Taken(i))
+		taken[l-1] += t
+		r.uneven += t * t
+		k := t*t + 1e-4
 		weights[l-1] += k
 		r.colour += k * float64(plane.Evidence[i])
 		for ch := range r.ink {
@@ -88,8 +102,12 @@ func measureRegions(s *segment.Scores, labels []int32, components []raster.Compo
 	for i, c := range components {
 		r := &regions[i]
 		r.Component = c
-		r.hand /= float64(c.Area) * segment.Unit
-		r.print /= float64(c.Area) * segment.Unit
+		area := float64(c.Area)
+		r.hand /= area
+		r.print /= area
+		r.divided = math.Sqrt(max(r.divided/area-r.hand*r.hand, 0))
+		mean := taken[i] / area
+		r.uneven = math.Sqrt(max(r.uneven/area-mean*mean, 0)) / (mean + 0.02)
 		r.colour /= weights[i]
 		for ch := range r.ink {
 			r.ink[ch] /= weights[i]
