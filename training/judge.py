@@ -41,7 +41,7 @@ WIDTH, ROUNDS, PLACES = 48, 3, 12
 PRINT_WEIGHT = 2.0  # of print lost against writing left
 PAGE_WEIGHT = 0.3  # of whether anybody wrote on the page
 SUREST = 8.0  # log-odds of a region, for what the page makes of it
-VIEWS = 3  # of a page with writing, beside itself
+VIEWS = 2  # of a page with writing, beside itself
 UNKNOWN = 3  # in label pictures
 
 
@@ -119,7 +119,7 @@ def both(a, b):
 # Pages.
 
 
-def write_pages(out, split, half, laid, composed, seed):
+def write_pages(out, split, half, real_ones, laid, composed, seed):
     """Real pages as they are and as training shows them, clean ones with others' writing, and composed ones, with labels."""
     out, rng = Path(out), np.random.default_rng(seed)
     for name in ("pages", "labels"):
@@ -128,7 +128,7 @@ def write_pages(out, split, half, laid, composed, seed):
     sources = [s for s in real.sources(split) if mine(Path(s.image).stem)]
     hands = [s for s in sources if s.hand > 0]
     whole = [s for s in sources if s.trust > real.SHEET]
-    for s in whole:
+    for s in [whole[i] for i in rng.permutation(len(whole))[:real_ones]]:
         path = Path(s.image)
         shutil.copy(path, out / "pages" / f"r-{path.name}")
         if s.label:
@@ -275,6 +275,7 @@ def main():
     c.add_argument("out")
     c.add_argument("--split", default="val")
     c.add_argument("--half", type=int, choices=[0, 1], help="of the split")
+    c.add_argument("--real", type=int, help="at most so many real pages; without it, all")
     c.add_argument("--laid", default=100, type=int, help="pages with others' writing")
     c.add_argument("--composed", default=30, type=int)
     c.add_argument("--seed", default=1, type=int)
@@ -294,7 +295,7 @@ def main():
     a = p.parse_args()
     cv2.setNumThreads(1)
     if a.command == "pages":
-        write_pages(a.out, a.split, a.half, a.laid, a.composed, a.seed)
+        write_pages(a.out, a.split, a.half, a.real, a.laid, a.composed, a.seed)
     else:
         {"train": train, "export": export}[a.command](a)
 
