@@ -2,7 +2,6 @@
 
     python3 -m training.orient pieces --count 40                         files of pieces: blocks, printed pages, samples of training.data
     python3 -m training.orient train --minutes 60 --out build/orient
-    python3 -m training.orient average A.pt B.pt --out C.pt              the mean of trainings that began with the same weights
     python3 -m training.orient measure build/orient/last.pt              held-out pages, as the engine looks at them
     python3 -m training.orient export build/orient/last.pt               models/orient.onnx and its manifest
     python3 -m training.orient pictures --out build/orient-pages         held-out pages for bench/orient
@@ -294,12 +293,6 @@ def train(a):
     torch.save({"ema": ema, "step": step, "version": time.strftime("%Y-%m-%d")}, out / "last.pt")
 
 
-def average(a):
-    states = [torch.load(path, map_location="cpu") for path in a.checkpoints]
-    mean = {k: sum(s["ema"][k] for s in states) / len(states) for k in states[0]["ema"]}
-    torch.save({"ema": mean, "step": sum(s["step"] for s in states), "version": max(s["version"] for s in states)}, a.out)
-
-
 def load(path):
     state = torch.load(path, map_location="cpu")
     model = Orienter()
@@ -390,7 +383,7 @@ def pictures(a):
 
 
 def export(a):
-    model, state = load(a.checkpoints[0])
+    model, state = load(a.checkpoint)
     pieces, rng = Pieces(a.pieces), np.random.default_rng(1)
     model.voter = quantise(model.voter, [(pieces.batch(rng, 16)[0],) for _ in range(24)])
     path = a.models / "orient.onnx"
@@ -403,8 +396,8 @@ def export(a):
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("command", choices=["pieces", "train", "average", "measure", "export", "pictures"])
-    p.add_argument("checkpoints", nargs="*")
+    p.add_argument("command", choices=["pieces", "train", "measure", "export", "pictures"])
+    p.add_argument("checkpoint", nargs="?")
     p.add_argument("--count", default=2000, type=int, help="pages to measure on; files of pieces")
     p.add_argument("--only", default="", metavar="PREFIX", help="pictures of pages whose ID begins so")
     p.add_argument("--pieces", default=data_root() / "orient", type=Path)
@@ -424,12 +417,10 @@ def main():
             list(pool.map(make_part, *zip(*[(a.pieces, seed) for seed in range(a.seed, a.seed + a.count)])))
     elif a.command == "train":
         train(a)
-    elif a.command == "average":
-        average(a)
     elif a.command == "pictures":
         pictures(a)
     elif a.command == "measure":
-        print(json.dumps(measure(load(a.checkpoints[0])[0], a.count)))
+        print(json.dumps(measure(load(a.checkpoint)[0], a.count)))
     else:
         export(a)
 

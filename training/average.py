@@ -1,0 +1,27 @@
+"""The mean of checkpoints whose trainings began with the same weights, which does better on what none has seen than each
+of them (Wortsman et al., 2022, model soups).
+
+    python3 -m training.average A.pt B.pt ... --out C.pt
+"""
+
+import argparse
+
+import torch
+
+
+def average(states):
+    """states: as the trainings write them, with their weights under "ema"."""
+    mean = {k: sum(s["ema"][k].float() for s in states) / len(states) for k in states[0]["ema"]}
+    return {"ema": mean, "step": sum(s["step"] for s in states), "version": max(s["version"] for s in states)}
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("checkpoints", nargs="+")
+    p.add_argument("--out", required=True)
+    a = p.parse_args()
+    torch.save(average([torch.load(path, map_location="cpu") for path in a.checkpoints]), a.out)
+
+
+if __name__ == "__main__":
+    main()
