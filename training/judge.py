@@ -38,7 +38,7 @@ from .data import Shards
 TRAITS, NEAR, BOND_TRAITS = 21, 8, 7  # as internal/nn has them
 HAND, PRINT, AREA, SUREST_HAND = 1, 2, 6, 18  # among the traits
 WIDTH, ROUNDS, PLACES = 48, 3, 12
-PRINT_WEIGHT = 2.0  # of print lost against writing left
+PRINT_WEIGHT = 1.5  # of print lost against writing left
 PAGE_WEIGHT = 0.3  # of whether anybody wrote on the page
 SUREST = 8.0  # log-odds of a region, for what the page makes of it
 VIEWS = 2  # of a page with writing, beside itself

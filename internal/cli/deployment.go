@@ -33,7 +33,7 @@ func (c *serveCmd) examine(ctx context.Context) (problems, advice []string) {
 	service, err := c.service()
 	complain(err)
 	complain(service.HTTP.Validate())
-	complain(service.Config.Stripe.Validate())
+	complain(service.Stripe.Validate())
 	_, err = app.LoadCatalogue(c.Catalogue)
 	complain(err)
 	if c.Database != "" && c.Secret == "" {

@@ -50,7 +50,7 @@ func (c *doctorCmd) Run(env *environment) error {
 		d.Problem = err.Error()
 	}
 	if c.Service {
-		d.Problems, d.Advice = c.serveCmd.examine(env.ctx)
+		d.Problems, d.Advice = c.examine(env.ctx)
 	}
 	d.OK = err == nil && len(d.Problems) == 0
 	d.MemoryTotal = procBytes("/proc/meminfo", "MemTotal")

@@ -72,10 +72,10 @@ func decodeJPEG(data []byte) (image.Image, error) {
 	}
 	var frame, scan jpegSegment
 	for part := range jpegParts(data) {
-		switch {
-		case part.marker == markSOF0 || part.marker == markSOF0+1 || part.marker == markSOF2:
+		switch part.marker {
+		case markSOF0, markSOF0 + 1, markSOF2:
 			frame = part
-		case part.marker == markSOS:
+		case markSOS:
 			scan = part
 		}
 	}
