@@ -554,7 +554,7 @@ func TestShutdownDrains(t *testing.T) {
 func TestPicturesThatTakeTooLongAreRefusedAtOnce(t *testing.T) {
 	bothEntryPoints(t, func(t *testing.T, send func(*service) *http.Request) {
 		began := make(chan struct{}, 1)
-		s := start(t, &fakeCleaner{clean: func(ctx context.Context, _ []byte, o unink.Options) (*unink.Result, error) {
+		s := start(t, &fakeCleaner{clean: func(ctx context.Context, _ []byte, _ unink.Options) (*unink.Result, error) {
 			began <- struct{}{}
 			<-ctx.Done() // the deadline: it takes as long, at least
 			return nil, ctx.Err()
