@@ -371,7 +371,13 @@ func TestOtherMethodsAreToldWhatToUse(t *testing.T) {
 
 // bothEntryPoints runs a test on each, with a request that both answer.
 func bothEntryPoints(t *testing.T, test func(t *testing.T, send func(s *service) *http.Request)) {
-	page := picture(t, 32, 32)
+	t.Helper()
+	bothWith(t, picture(t, 32, 32), test)
+}
+
+// bothWith is bothEntryPoints for a certain page.
+func bothWith(t *testing.T, page []byte, test func(t *testing.T, send func(s *service) *http.Request)) {
+	t.Helper()
 	t.Run("web", func(t *testing.T) {
 		test(t, func(s *service) *http.Request { return s.webRequest("", field{name: "image", data: page}) })
 	})
@@ -550,9 +556,9 @@ func TestShutdownDrains(t *testing.T) {
 	})
 }
 
-// A picture that cannot be done within the deadline is refused before it is worked on.
+// A picture larger than usual that cannot be done within the deadline is refused before it is worked on.
 func TestPicturesThatTakeTooLongAreRefusedAtOnce(t *testing.T) {
-	bothEntryPoints(t, func(t *testing.T, send func(*service) *http.Request) {
+	bothWith(t, picture(t, 3000, 2000), func(t *testing.T, send func(*service) *http.Request) {
 		began := make(chan struct{}, 1)
 		s := start(t, &fakeCleaner{clean: func(ctx context.Context, _ []byte, _ unink.Options) (*unink.Result, error) {
 			began <- struct{}{}
