@@ -40,6 +40,7 @@ HAND, PRINT, AREA, SUREST_HAND = 1, 2, 6, 18  # among the traits
 WIDTH, ROUNDS, PLACES = 48, 3, 12
 PRINT_WEIGHT = 1.5  # of print lost against writing left
 PAGE_WEIGHT = 0.3  # of whether anybody wrote on the page
+PRIOR = 1.4  # log-odds that somebody wrote on a page that people bring: four in five; in training it is one in two
 SUREST = 8.0  # log-odds of a region, for what the page makes of it
 VIEWS = 2  # of a page with writing, beside itself
 UNKNOWN = 3  # in label pictures
@@ -96,7 +97,8 @@ class Judge(nn.Module):
         self.page = Page()
 
     def forward(self, regions, near, bonds):
-        return both(*self.told(regions, near, bonds))
+        odds, page = self.told(regions, near, bonds)
+        return both(odds, page + PRIOR)
 
     def told(self, regions, near, bonds):
         """Log-odds of each region if somebody wrote on the page, [N], and that somebody did, [1]."""

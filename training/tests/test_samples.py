@@ -5,8 +5,9 @@ import numpy as np
 import torch
 
 from training import capture, net, scene
+from training.average import average
 from training.data import decode, encode
-from training.train import loss_of
+from training.train import figures_of, loss_of
 
 
 class FakePage:
@@ -120,6 +121,34 @@ class Training(unittest.TestCase):
             logits = torch.zeros(1, 4, 8, 8)
             logits[:, kind] = 12
             self.assertLess(loss_of(logits, label).item(), 0.5)
+
+    def test_trainings_compare_where_as_much_print_is_lost(self):
+        """Moving all answers by a constant moves what is missed and what is lost, and not what is missed alike."""
+        rng = np.random.default_rng(1)
+        label = np.where(np.arange(40000).reshape(200, 200) % 2, net.WRITTEN, net.PRINT)
+        logits = np.zeros((4, 200, 200), np.float32)
+        logits[net.HAND] = np.where(label == net.WRITTEN, 1.5, -1.5) + rng.normal(0, 1, label.shape)
+        lax = figures_of([(logits + np.array([0, 0, 1, -9]).reshape(4, 1, 1), label)])
+        strict = figures_of([(logits + np.array([0, 0, -1, -9]).reshape(4, 1, 1), label)])
+        self.assertLess(lax["hand_missed"], strict["hand_missed"])
+        self.assertGreater(lax["print_lost"], strict["print_lost"])
+        self.assertAlmostEqual(lax["missed_alike"], strict["missed_alike"], places=2)
+
+    def test_weights_are_learned_as_they_are_rounded(self):
+        conv = net.Conv(3, 4, 3)
+        levels = lambda w: torch.tensor([len(c.unique()) for c in w])
+        rounded = net.rounded(conv.weight)
+        self.assertTrue((levels(rounded) <= 2 * net.WEIGHT_LEVELS + 1).all())
+        image = torch.rand(1, 3, 8, 8)
+        self.assertTrue(torch.allclose(conv.train()(image), torch.nn.functional.conv2d(image, rounded, conv.bias)))
+        conv(image).sum().backward()
+        self.assertGreater(conv.weight.grad.abs().sum().item(), 0)
+
+    def test_the_mean_of_trainings(self):
+        states = [{"ema": {"w": torch.full((2,), v)}, "step": 10, "version": "2026-11-2" + str(int(v))} for v in (1.0, 3.0)]
+        mean = average(states)
+        self.assertEqual(mean["ema"]["w"].tolist(), [2.0, 2.0])
+        self.assertEqual((mean["step"], mean["version"]), (20, "2026-11-23"))
 
 
 if __name__ == "__main__":
