@@ -17,6 +17,8 @@ LARGEST = (1400, 1900)  # short and long side of a page as it is shown; larger o
 TURNED_SHARE = 0.2  # of pages that lie on their side or head
 REINKED_SHARE = 0.45  # of real written pages whose writing gets another ink
 REPRINTED_SHARE = 0.2  # of real pages of which print gets another ink
+SOLID = 0.55  # share of its box that a filled bubble covers
+DOT = 6  # pixels: smaller is a full stop
 DESCRIBED = 0.01  # share of a place that handwriting, or print, must cover to be told of
 BRIGHTEST = 4  # the most that dim paper is raised by
 
@@ -137,7 +139,7 @@ def transplanted(rng, image, label, written, where):
     if bottom <= top or right <= left:
         return image, label
     written, where = (a[top - y:bottom - y, left - x:right - x] for a in (written, where))
-    hand = (where == net.WRITTEN).astype(np.uint8)
+    hand = strokes(where == net.WRITTEN)
     edge = (cv2.dilate(hand, np.ones((5, 5), np.uint8)) > 0) & (where != net.PRINT) & (where != net.PAPER) & (hand == 0)
     paper = cv2.morphologyEx(written, cv2.MORPH_CLOSE, np.ones((25, 25), np.uint8))
     passes = (written.astype(np.float32) + 1) / (paper.astype(np.float32) + 1)
@@ -150,6 +152,15 @@ def transplanted(rng, image, label, written, where):
     image[spot] = after
     label[spot] = np.where(hidden, net.IGNORE, np.where(hand > 0, net.WRITTEN, np.where(edge, net.IGNORE, label[spot])))
     return image, label
+
+
+def strokes(mask):
+    """The mask without what is as solid as a filled bubble: away from its ring it is no writing, but a printed dot."""
+    _, labels, stats, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=8)
+    _, _, w, h, area = stats.T
+    solid = (area > SOLID * w * h) & (np.minimum(w, h) > DOT)
+    solid[0] = True  # what is not in the mask
+    return (~solid)[labels].astype(np.uint8)
 
 
 def placed(rng, image, label, scale):

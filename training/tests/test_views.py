@@ -14,7 +14,7 @@ def page(h=900, w=700):
     """A white page with a black bar of print and a red one written by hand, and its labels."""
     image, label = np.full((h, w, 3), 255, np.uint8), np.zeros((h, w), np.uint8)
     image[200:220, 100:500], label[200:220, 100:500] = 0, net.PRINT
-    image[600:608, 300:380], label[600:608, 300:380] = (200, 30, 30), net.WRITTEN
+    image[600:605, 300:380], label[600:605, 300:380] = (200, 30, 30), net.WRITTEN
     return image, label
 
 
@@ -57,6 +57,7 @@ class Views(unittest.TestCase):
         image, label = page()
         clean, printed = image.copy(), label.copy()
         clean[label == net.WRITTEN], printed[label == net.WRITTEN] = 255, net.PAPER
+        laid = 0
         for seed in range(20):
             rng = np.random.default_rng(seed)
             out, told = views.transplanted(rng, clean, printed, image, label)
@@ -65,6 +66,16 @@ class Views(unittest.TestCase):
             self.assertTrue(changed[told == net.WRITTEN].all())
             self.assertTrue((out[told == net.WRITTEN][:, 1] < 60).all())
             self.assertTrue(np.array_equal(told[~changed & (told != net.IGNORE)], printed[~changed & (told != net.IGNORE)]))
+            laid += changed.any()
+        self.assertGreater(laid, 5)
+
+    def test_filled_bubbles_are_not_laid_elsewhere(self):
+        mask = np.zeros((60, 60), np.uint8)
+        cv2.circle(mask, (15, 15), 8, 1, -1)
+        cv2.line(mask, (30, 30), (55, 50), 1, 3)
+        kept = views.strokes(mask > 0)
+        self.assertEqual(kept[:25, :25].sum(), 0)
+        self.assertTrue(np.array_equal(kept[26:, 26:], mask[26:, 26:]))
 
     def test_other_ink_is_seen_and_stays_in_its_place(self):
         image, label = page()
