@@ -10,11 +10,11 @@ import torch
 from training import net, papers, real, views
 
 
-def page(h=900, w=700):
+def page(h=900, w=700, pen=8):
     """A white page with a black bar of print and a red one written by hand, and its labels."""
     image, label = np.full((h, w, 3), 255, np.uint8), np.zeros((h, w), np.uint8)
     image[200:220, 100:500], label[200:220, 100:500] = 0, net.PRINT
-    image[600:605, 300:380], label[600:605, 300:380] = (200, 30, 30), net.WRITTEN
+    image[600:600 + pen, 300:380], label[600:600 + pen, 300:380] = (200, 30, 30), net.WRITTEN
     return image, label
 
 
@@ -54,7 +54,7 @@ class Views(unittest.TestCase):
         self.assertEqual(printed.sum(), (printed == 1).sum())
 
     def test_laid_writing_is_labelled_where_it_is_seen(self):
-        image, label = page()
+        image, label = page(pen=5)
         clean, printed = image.copy(), label.copy()
         clean[label == net.WRITTEN], printed[label == net.WRITTEN] = 255, net.PAPER
         laid = 0
