@@ -559,12 +559,14 @@ func TestShutdownDrains(t *testing.T) {
 // A picture larger than usual that cannot be done within the deadline is refused before it is worked on.
 func TestPicturesThatTakeTooLongAreRefusedAtOnce(t *testing.T) {
 	bothWith(t, picture(t, 3000, 2000), func(t *testing.T, send func(*service) *http.Request) {
+		const deadline = 200 * time.Millisecond
 		began := make(chan struct{}, 1)
 		s := start(t, &fakeCleaner{clean: func(ctx context.Context, _ []byte, _ unink.Options) (*unink.Result, error) {
 			began <- struct{}{}
-			<-ctx.Done() // the deadline: it takes as long, at least
+			<-ctx.Done()
+			<-time.After(deadline) // it heeds the end late, so that it took longer, however long decoding did
 			return nil, ctx.Err()
-		}}, func(c *Config) { c.Deadline = 50 * time.Millisecond })
+		}}, func(c *Config) { c.Deadline = deadline })
 		if a := s.do(send(s)); a.status != 408 && a.status != 504 {
 			t.Fatalf("the first got %d %s", a.status, a.body)
 		}
