@@ -11,8 +11,8 @@ Judge
 
 Regions pass messages to their neighbours (Gilmer et al., 2017) and meet all others through a few places where what is
 alike gathers (Lee et al., 2019, induced set attention): what the page's writing and its print look like. What they then
-hold, and how sure they are, tells whether anybody wrote on the page at all: a region was written if somebody did, and if
-so, it.
+hold, and how sure they are, tells whether anybody wrote on the page at all. In training a region was written if somebody
+did and, if so, it; in use each must be surer where nobody seems to have.
 
 It learns from pages that the segmenter has not seen (--split val), since of its own it knows the answers; in two halves,
 so that what is learned from one is measured on the other.
@@ -40,7 +40,8 @@ HAND, PRINT, AREA, SUREST_HAND = 1, 2, 6, 18  # among the traits
 WIDTH, ROUNDS, PLACES = 48, 3, 12
 PRINT_WEIGHT = 1.5  # of print lost against writing left
 PAGE_WEIGHT = 0.3  # of whether anybody wrote on the page
-PRIOR = 0.7  # log-odds that somebody wrote on a page that people bring: two in three; in training it is one in two
+CAUTION = 0.5  # log-odds that a region must have in use: print that is lost is worse than writing that is left
+STRICTNESS = 2.0  # by how much of the page's log-odds against writing a region must be surer
 SUREST = 8.0  # log-odds of a region, for what the page makes of it
 VIEWS = 2  # of a page with writing, beside itself
 UNKNOWN = 3  # in label pictures
@@ -97,8 +98,9 @@ class Judge(nn.Module):
         self.page = Page()
 
     def forward(self, regions, near, bonds):
+        """A clear signature is believed on a page on which hardly anybody wrote; a doubtful stroke is not."""
         odds, page = self.told(regions, near, bonds)
-        return both(odds, page + PRIOR)
+        return odds - CAUTION + STRICTNESS * page.clamp(max=0)
 
     def told(self, regions, near, bonds):
         """Log-odds of each region if somebody wrote on the page, [N], and that somebody did, [1]."""

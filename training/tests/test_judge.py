@@ -28,7 +28,7 @@ class TestJudge(unittest.TestCase):
     def test_begins_with_the_segmenters_word(self):
         regions, near, bonds = page(np.random.default_rng(1), 40)
         odds = judge.Judge()(regions, near, bonds)
-        clear = regions[:, judge.HAND].abs() > 0.1
+        clear = regions[:, judge.HAND].abs() > 0.15
         self.assertTrue(torch.equal((odds > 0)[clear], (regions[:, judge.HAND] > 0)[clear]))
 
     def test_what_was_written_needs_somebody_who_wrote(self):
