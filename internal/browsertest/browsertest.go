@@ -332,19 +332,24 @@ func (p *Page) Download(selector string) (name string, data []byte) {
 		if err != nil {
 			p.t.Fatal(err)
 		}
-		if e.State == browser.DownloadProgressStateCompleted {
-			break
+		if e.State != browser.DownloadProgressStateCompleted {
+			continue
 		}
+		saved, err := os.ReadDir(dir)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		if len(saved) == 0 {
+			continue // it tells once more of the download before
+		}
+		data, err = os.ReadFile(filepath.Join(dir, saved[0].Name()))
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		return saved[0].Name(), data
 	}
-	saved, err := os.ReadDir(dir)
-	if err != nil || len(saved) != 1 {
-		p.t.Fatal(saved, err)
-	}
-	data, err = os.ReadFile(filepath.Join(dir, saved[0].Name()))
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	return saved[0].Name(), data
+	p.t.Fatal("nothing was downloaded")
+	return "", nil
 }
 
 // Shoot leaves a picture of the whole page in a file.
