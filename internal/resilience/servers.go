@@ -20,6 +20,8 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib" // driver pgx
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/rs/zerolog"
+
+	"unink/internal/freeport"
 )
 
 // backing is a server that the service needs. Started again it has the same address, and what it kept.
@@ -91,15 +93,6 @@ func until(ctx context.Context, ask func() error) error {
 	}
 }
 
-// freePort is a TCP port that nobody listens on now.
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	return l.Addr().(*net.TCPAddr).Port, l.Close()
-}
-
 // postgres is a cluster of its own in a folder.
 type postgres struct {
 	bin, folder string
@@ -114,7 +107,7 @@ func newPostgres(folder string) (*postgres, error) {
 		return nil, errors.New("PostgreSQL is needed: run make services")
 	}
 	p := &postgres{bin: filepath.Dir(slices.Max(found)), folder: folder}
-	if p.port, err = freePort(); err != nil {
+	if p.port, err = freeport.Find(); err != nil {
 		return nil, err
 	}
 	if err := os.Mkdir(folder, 0o700); err != nil {

@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"unink/internal/freeport"
 )
 
 // Build builds the program into a folder, with flags of go build, and returns its path.
@@ -110,7 +112,7 @@ func (s *System) startServers(ctx context.Context) error {
 	if s.Database, err = linkTo(ctx, cluster, "PostgreSQL", cluster.address()); err != nil {
 		return err
 	}
-	port, err := freePort()
+	port, err := freeport.Find()
 	if err != nil {
 		return err
 	}
@@ -118,7 +120,7 @@ func (s *System) startServers(ctx context.Context) error {
 	if s.Redis, err = linkTo(ctx, cache, "Redis", cache.address()); err != nil {
 		return err
 	}
-	if port, err = freePort(); err != nil {
+	if port, err = freeport.Find(); err != nil {
 		return err
 	}
 	messages := &natsServer{port: port}
@@ -157,7 +159,7 @@ func (s *System) Replace(worker int) error {
 
 // serve starts a service, and returns it when it serves.
 func (s *System) serve(ctx context.Context, storage ...string) (*Service, error) {
-	port, err := freePort()
+	port, err := freeport.Find()
 	if err != nil {
 		return nil, err
 	}
