@@ -38,8 +38,7 @@ SOAK ?= 10m
 soak: deps services
 	go test -count=1 -timeout 90m -v -run TestSoak ./internal/resilience -whole -soak $(SOAK)
 
-# Everything that can fail fails, for seconds; LONG=-long for as long as it takes to matter, which
-# is some twenty minutes.
+# Everything that can fail fails, for seconds; with LONG=-long, for as long as it takes to matter.
 resilience: deps services
 	go test -count=1 -timeout 90m -v ./internal/resilience -whole $(LONG)
 

@@ -1,5 +1,5 @@
-"""The mean of checkpoints whose trainings began with the same weights, which does better on what none has seen than each
-of them (Wortsman et al., 2022, model soups).
+"""The mean of checkpoints whose trainings began with the same weights, which often does
+better than each of them on pages that none has seen (Wortsman et al., 2022, model soups).
 
     python3 -m training.average A.pt B.pt ... --out C.pt
 """

@@ -32,7 +32,6 @@ from .data import Shards
 
 CLASS_WEIGHTS = [1.0, 2.0, 3.0, 3.0, 3.0]  # of the classes and of net.WRITTEN
 HANDS = [N.HAND, N.BOTH, N.WRITTEN]
-PRINTS = [N.PRINT, N.BOTH]
 OVERVIEW_WEIGHT = 0.3
 BLIND_SHARE = 0.1  # of steps in which the windows are judged without the page, so that they are looked at too
 REAL_SHARE = 0.6  # of pages, where there are real and composed ones

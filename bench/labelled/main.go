@@ -9,7 +9,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -17,101 +16,65 @@ import (
 	"image/draw"
 	"os"
 	"path/filepath"
-	"strings"
-	"time"
 
-	"unink"
+	"unink/bench/pages"
 	"unink/bench/picture"
 )
 
 func main() {
 	dir := flag.String("dir", "", "folder with pages/ and labels/")
 	finish := flag.String("finish", "colour", "colour or scan")
-	out := flag.String("out", filepath.Join(os.TempDir(), "unink-labelled"), "folder for the cleaned pages")
+	temporary := filepath.Join(os.TempDir(), "unink-labelled")
+	out := flag.String("out", temporary, "folder for the cleaned pages")
 	only := flag.String("only", "", "only pages whose name contains this")
 	flag.Parse()
-	if err := run(*dir, *finish, *out, *only); err != nil {
+	if err := run(pages.Set{Dir: *dir, Finish: *finish, Out: *out, Only: *only}); err != nil {
 		fmt.Fprintln(os.Stderr, "labelled:", err)
 		os.Exit(1)
 	}
 }
 
-func run(dir, finish, out, only string) error {
-	f, err := unink.ParseFinish(finish)
-	if err != nil {
+func run(set pages.Set) error {
+	b := bench{dir: set.Dir}
+	fmt.Printf("%-40s %7s %7s %7s %7s %8s %7s\n",
+		"page", "left", "seen", "lost", "hurt", "removed", "seconds")
+	if err := set.Each(b.page); err != nil {
 		return err
-	}
-	pages, err := filepath.Glob(filepath.Join(dir, "pages", "*"+only+"*"))
-	if err != nil {
-		return err
-	}
-	if len(pages) == 0 {
-		return fmt.Errorf("no pages in %s", filepath.Join(dir, "pages"))
-	}
-	if err := os.MkdirAll(out, 0o755); err != nil {
-		return err
-	}
-	cleaner, err := unink.New(unink.Config{Limits: unink.Limits{MaxBytes: -1}})
-	if err != nil {
-		return err
-	}
-	defer func() { _ = cleaner.Close() }()
-	b := bench{cleaner: cleaner, dir: dir, out: out, options: unink.Options{
-		Finish: f, Format: unink.PNG, KeepOrientation: true, KeepDistortion: true,
-	}}
-	fmt.Printf("%-40s %7s %7s %7s %7s %8s %7s\n", "page", "left", "seen", "lost", "hurt", "removed", "seconds")
-	for _, p := range pages {
-		if err := b.page(p); err != nil {
-			return fmt.Errorf("%s: %w", p, err)
-		}
 	}
 	b.summary()
 	return nil
 }
 
 type bench struct {
-	cleaner                *unink.Cleaner
-	options                unink.Options
-	dir, out               string
-	sum                    figures
-	pages, hand, print     float64
-	clean, untouched, hurt int // pages that nobody wrote on; left as they are; that lose one per cent of their print
+	dir                string
+	sum                figures
+	pages, hand, print float64
+	clean              int // pages that nobody wrote on
+	untouched          int // of these, left as they are
+	hurt               int // of these, those that lose one per cent of their print
 }
 
-func (b *bench) page(path string) error {
-	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-	data, err := os.ReadFile(path)
+func (b *bench) page(p pages.Page) error {
+	before, err := picture.Decode(p.Before)
 	if err != nil {
 		return err
 	}
-	start := time.Now()
-	r, err := b.cleaner.Clean(context.Background(), data, b.options)
+	after, err := picture.Decode(p.After.Data)
 	if err != nil {
 		return err
 	}
-	took := time.Since(start) - r.Timings.Encode
-	if err := os.WriteFile(filepath.Join(b.out, name+".png"), r.Data, 0o644); err != nil {
-		return err
-	}
-	before, err := picture.Decode(data)
-	if err != nil {
-		return err
-	}
-	after, err := picture.Decode(r.Data)
-	if err != nil {
-		return err
-	}
-	labels, err := readLabels(filepath.Join(b.dir, "labels", name+".png"))
+	labels, err := readLabels(filepath.Join(b.dir, "labels", p.Name+".png"))
 	if err != nil {
 		return err
 	}
 	size := image.Pt(before.W, before.H)
 	if size != image.Pt(after.W, after.H) || size != labels.Rect.Size() {
-		return errors.New("the page, its labels and the cleaned page differ in size; pages must not need turning by EXIF")
+		return errors.New("the page, its labels and the cleaned page differ in size; " +
+			"pages must not need turning by EXIF")
 	}
 	f := measure(labels, before, after)
-	b.add(f, r.Removed)
-	fmt.Printf("%-40s%s %8.2f %7.2f\n", name, f, 100*r.Removed, took.Seconds())
+	b.add(f, p.After.Removed)
+	fmt.Printf("%-40s%s %8.2f %7.2f\n", p.Name, f, 100*p.After.Removed, p.Took.Seconds())
 	return nil
 }
 
@@ -159,7 +122,11 @@ func (b *bench) add(f figures, removed float64) {
 
 func (b *bench) summary() {
 	hand, print := max(b.hand, 1), max(b.print, 1)
-	mean := figures{b.sum.Left / hand, b.sum.Seen / hand, b.sum.Lost / print, b.sum.Hurt / print, b.hand > 0, b.print > 0}
+	mean := figures{
+		b.sum.Left / hand, b.sum.Seen / hand, b.sum.Lost / print, b.sum.Hurt / print,
+		b.hand > 0, b.print > 0,
+	}
 	fmt.Printf("%-40s%s\n", fmt.Sprintf("MEAN of %.0f pages", b.pages), mean)
-	fmt.Printf("of %d pages that nobody wrote on, %d are left as they are and %d lose 1 %% of their print or more\n", b.clean, b.untouched, b.hurt)
+	fmt.Printf("of %d pages that nobody wrote on, %d are left as they are "+
+		"and %d lose 1 %% of their print or more\n", b.clean, b.untouched, b.hurt)
 }

@@ -9,7 +9,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -20,10 +19,8 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
-	"strings"
-	"time"
 
-	"unink"
+	"unink/bench/pages"
 )
 
 func main() {
@@ -33,77 +30,40 @@ func main() {
 	compare := flag.String("compare", "", "folder for pictures of before and after")
 	only := flag.String("only", "", "only pages whose name contains this")
 	flag.Parse()
-	if err := run(*dir, *finish, *out, *compare, *only); err != nil {
+	if err := run(pages.Set{Dir: *dir, Finish: *finish, Out: *out, Only: *only}, *compare); err != nil {
 		fmt.Fprintln(os.Stderr, "real:", err)
 		os.Exit(1)
 	}
 }
 
-func run(dir, finish, out, compare, only string) error {
-	f, err := unink.ParseFinish(finish)
-	if err != nil {
-		return err
-	}
-	pages, err := filepath.Glob(filepath.Join(dir, "pages", "*"+only+"*"))
-	if err != nil {
-		return err
-	}
-	if len(pages) == 0 {
-		return fmt.Errorf("no pages in %s", filepath.Join(dir, "pages"))
-	}
-	for _, d := range []string{out, compare} {
-		if d != "" {
-			if err := os.MkdirAll(d, 0o755); err != nil {
-				return err
-			}
+func run(set pages.Set, compare string) error {
+	if compare != "" {
+		if err := os.MkdirAll(compare, 0o755); err != nil {
+			return err
 		}
 	}
-	cleaner, err := unink.New(unink.Config{Limits: unink.Limits{MaxBytes: -1}})
-	if err != nil {
+	b := bench{dir: set.Dir, compare: compare}
+	fmt.Printf("%-32s %8s %8s %8s %8s %8s %7s\n",
+		"page", "residue%", "ghost%", "loss%", "hurt%", "removed%", "seconds")
+	if err := set.Each(b.page); err != nil {
 		return err
-	}
-	defer func() { _ = cleaner.Close() }()
-	b := bench{cleaner: cleaner, dir: dir, out: out, compare: compare, options: unink.Options{
-		Finish: f, Format: unink.PNG, KeepOrientation: true, KeepDistortion: true,
-	}}
-	fmt.Printf("%-32s %8s %8s %8s %8s %8s %7s\n", "page", "residue%", "ghost%", "loss%", "hurt%", "removed%", "seconds")
-	for _, p := range pages {
-		if err := b.page(p); err != nil {
-			return fmt.Errorf("%s: %w", p, err)
-		}
 	}
 	b.means()
 	return nil
 }
 
 type bench struct {
-	cleaner           *unink.Cleaner
-	options           unink.Options
-	dir, out, compare string
-	sum               figures
-	hand, print       float64 // pages with such boxes
+	dir, compare string
+	sum          figures
+	hand, print  float64 // pages with such boxes
 }
 
-func (b *bench) page(path string) error {
-	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-	data, err := os.ReadFile(path)
+func (b *bench) page(p pages.Page) error {
+	before, _, err := image.Decode(bytes.NewReader(p.Before))
 	if err != nil {
 		return err
 	}
-	start := time.Now()
-	r, err := b.cleaner.Clean(context.Background(), data, b.options)
-	if err != nil {
-		return err
-	}
-	took := time.Since(start) - r.Timings.Encode
-	if err := os.WriteFile(filepath.Join(b.out, name+".png"), r.Data, 0o644); err != nil {
-		return err
-	}
-	before, _, err := image.Decode(bytes.NewReader(data))
-	if err != nil {
-		return err
-	}
-	after, err := png.Decode(bytes.NewReader(r.Data))
+	after, err := png.Decode(bytes.NewReader(p.After.Data))
 	if err != nil {
 		return err
 	}
@@ -111,17 +71,17 @@ func (b *bench) page(path string) error {
 		return errors.New("the cleaned page has another size; real pages must not need turning by EXIF")
 	}
 	if b.compare != "" {
-		if err := sideBySide(filepath.Join(b.compare, name+".png"), before, after); err != nil {
+		if err := sideBySide(filepath.Join(b.compare, p.Name+".png"), before, after); err != nil {
 			return err
 		}
 	}
-	a, err := readAnnotation(filepath.Join(b.dir, "ann", name+".json"))
+	a, err := readAnnotation(filepath.Join(b.dir, "ann", p.Name+".json"))
 	if err != nil {
 		return err
 	}
 	f := measure(a, before, after)
 	b.add(a, f)
-	fmt.Printf("%-32s %s %8.2f %7.2f\n", name, f, 100*r.Removed, took.Seconds())
+	fmt.Printf("%-32s %s %8.2f %7.2f\n", p.Name, f, 100*p.After.Removed, p.Took.Seconds())
 	return nil
 }
 

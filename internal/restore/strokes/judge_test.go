@@ -114,18 +114,18 @@ func TestTraitsTellOfTheRegion(t *testing.T) {
 	for ch := range plane.Light {
 		plane.Light[ch] = slices.Repeat([]uint8{255}, w*h)
 	}
-	labels := make([]int32, w*h)
-	put := func(i int, l int32, hand float64, light uint8) {
-		labels[i], s.Hand[i] = l, int8(hand*segment.Unit)
+	class := make([]uint8, w*h)
+	put := func(i int, hand float64, light uint8) {
+		class[i], s.Hand[i] = 1, int8(hand*segment.Unit)
 		for ch := range plane.Light {
 			plane.Light[ch][i] = light
 		}
 	}
-	put(w+1, 1, 2, 100) // even
-	put(w+2, 1, 2, 100)
-	put(w+6, 2, -1, 50) // uneven
-	put(w+7, 2, 3, 200)
-	_, components := raster.Components([]uint8{1, 1, 0, 1, 1}, 5)
+	put(w+1, 2, 100) // even
+	put(w+2, 2, 100)
+	put(w+6, -1, 50) // uneven
+	put(w+7, 3, 200)
+	labels, components := raster.Components(class, w)
 	got := measureRegions(s, labels, components, plane)
 	if r := got[0]; r.hand != 2 || r.surest != 2 || r.divided > 1e-6 || r.uneven > 1e-6 {
 		t.Errorf("the even region: %+v", r)
