@@ -119,7 +119,7 @@ class Overview(nn.Module):
         self.coarse = nn.Sequential(conv(c, d, 2), Residual(d), Attention(d), Residual(d, 2), Attention(d), Residual(d))
         self.reduce = Conv(d, c, 1, bias=False)
         self.join = nn.Sequential(Residual(c), Conv(c, CONTEXT, 1))
-        self.judge = Conv(CONTEXT, 2, 1)  # in training alone: is there handwriting, is there print
+        self.present = Conv(CONTEXT, 2, 1)  # in training alone: is there handwriting, is there print
 
     def forward(self, page):
         fine = self.fine(page - 0.5)
@@ -145,7 +145,7 @@ class Segmenter(nn.Module):
         self.context = Conv(CONTEXT, w[-1], 1)
         nn.init.zeros_(self.context.weight)
         nn.init.zeros_(self.context.bias)
-        self.judge = nn.Sequential(Residual(w[-1]), Residual(w[-1]))
+        self.decide = nn.Sequential(Residual(w[-1]), Residual(w[-1]))
         self.reduce = nn.ModuleList(Conv(b, a, 1, bias=False) for a, b in zip(w, w[1:]))
         self.decode = nn.ModuleList(Residual(c) for c in w[:-1])
         self.head = Conv(w[0], 4 * len(CLASSES), 3, 1, 1)
@@ -156,7 +156,7 @@ class Segmenter(nn.Module):
         for down, encode in zip(self.down, self.encode):
             skips.append(x)
             x = encode(down(x))
-        x = self.judge(F.relu(self.bottom(x) + self.context(context)))
+        x = self.decide(F.relu(self.bottom(x) + self.context(context)))
         for skip, reduce, decode in zip(reversed(skips), reversed(self.reduce), reversed(self.decode)):
             x = decode(F.interpolate(reduce(x), scale_factor=2.0, mode="nearest") + skip)
         return F.pixel_shuffle(self.head(x), 2)
@@ -174,7 +174,7 @@ class Eye(nn.Module):
         and of what is present in each place of the pages, [P, 2, 64, 64]. Blind, the windows are judged by themselves."""
         context = self.overview(pages)
         seen = seen_by(context.repeat_interleave(len(windows) // len(pages), 0), places)
-        return self.segmenter(windows, seen * 0 if blind else seen), self.overview.judge(context)
+        return self.segmenter(windows, seen * 0 if blind else seen), self.overview.present(context)
 
 
 def parameters(net):
