@@ -95,23 +95,16 @@ func slowly(t *testing.T, url, from string) {
 
 func answerOf(t *testing.T, conn net.Conn) (status int, body string) {
 	t.Helper()
-	return received(t)(http.ReadResponse(bufio.NewReader(conn), nil))
-}
-
-// received reads an answer to its end.
-func received(t *testing.T) func(res *http.Response, err error) (status int, body string) {
-	return func(res *http.Response, err error) (status int, body string) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = res.Body.Close() }()
-		text, err := io.ReadAll(res.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return res.StatusCode, string(text)
+	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
 	}
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, string(text)
 }
 
 // One address that sends nothing more takes its own share, and nobody else's: not that of its
@@ -166,7 +159,16 @@ func (s *accountServer) attempt(t *testing.T, url, from, authorization, slug str
 		r.Header.Set("Authorization", authorization)
 	}
 	r.Close = true
-	return received(t)(http.DefaultClient.Do(r))
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, string(text)
 }
 
 // A request whose body does not come holds no place: with a single one, others are answered meanwhile.
