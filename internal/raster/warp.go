@@ -30,6 +30,30 @@ func NewWarp(srcW, srcH, w, h int, at func(x, y float64) (float64, float64)) *Wa
 	return m
 }
 
+// Rotation is the warp that turns a picture of w × h pixels anticlockwise about its middle. It
+// shows as much as there is across and down through the middle, and at least as far as reach.
+func Rotation(w, h int, degrees float64, reach [2]float64) *Warp {
+	s, c := math.Sincos(degrees * math.Pi / 180)
+	fw, fh := float64(w), float64(h)
+	wide := max(math.Abs(c)*fw, math.Abs(s)*fh, 2*reach[0])
+	high := max(math.Abs(s)*fw, math.Abs(c)*fh, 2*reach[1])
+	return NewWarp(w, h, int(wide+0.5), int(high+0.5), func(x, y float64) (float64, float64) {
+		x, y = x-(wide-1)/2, y-(high-1)/2
+		return (fw-1)/2 + c*x - s*y, (fh-1)/2 + s*x + c*y
+	})
+}
+
+// After is the warp that does both: the other one and then m, which was found on its result.
+func (m *Warp) After(other *Warp) *Warp {
+	sx, sy := float64(other.W)/float64(m.SrcW), float64(other.H)/float64(m.SrcH)
+	w, h := m.Size(other.W, other.H)
+	ux, uy := float64(m.W)/float64(w), float64(m.H)/float64(h)
+	return NewWarp(other.SrcW, other.SrcH, w, h, func(x, y float64) (float64, float64) {
+		x, y = m.At((x+0.5)*ux-0.5, (y+0.5)*uy-0.5)
+		return other.At((x+0.5)*sx-0.5, (y+0.5)*sy-0.5)
+	})
+}
+
 // At is where the pixel at x, y of the straightened picture comes from.
 func (m *Warp) At(x, y float64) (float64, float64) {
 	u, v := x/warpCell, y/warpCell

@@ -76,6 +76,30 @@ func TestWarpTakesEachPixelFromItsPlace(t *testing.T) {
 	}
 }
 
+// What two warps do one after the other one does at once, found on pictures of other sizes, too.
+func TestWarpAfterAnother(t *testing.T) {
+	const w, h, degrees = 300, 200, 30
+	first := Rotation(w, h, degrees, [2]float64{190, 0})
+	if first.W != 380 || first.H != 173 {
+		t.Fatalf("the picture that was turned is %d × %d", first.W, first.H)
+	}
+	const k = 2.0 // the second is found on the first's result at twice the size
+	second := NewWarp(k*first.W, k*first.H, 400, 320, func(x, y float64) (float64, float64) {
+		return 50 + x + 0.1*y, 40 + y - 0.2*x
+	})
+	both := second.After(first)
+	if both.W != 200 || both.H != 160 {
+		t.Fatalf("the result is %d × %d", both.W, both.H)
+	}
+	for _, p := range [][2]float64{{0, 0}, {199, 0}, {100, 80}, {31, 159}} {
+		x, y := second.At((p[0]+0.5)*k-0.5, (p[1]+0.5)*k-0.5)
+		wantX, wantY := first.At((x+0.5)/k-0.5, (y+0.5)/k-0.5)
+		if x, y := both.At(p[0], p[1]); math.Hypot(x-wantX, y-wantY) > 0.01 {
+			t.Errorf("%v comes from %.2f,%.2f, want %.2f,%.2f", p, x, y, wantX, wantY)
+		}
+	}
+}
+
 // Beyond the borders lies paper, though print touches them.
 func TestWarpGoesOnAsPaper(t *testing.T) {
 	const side = 400

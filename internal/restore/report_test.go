@@ -3,6 +3,7 @@ package restore
 import (
 	"context"
 	"image"
+	"image/color"
 	"math"
 	"slices"
 	"testing"
@@ -65,6 +66,41 @@ func TestCornersAreThoseOfThePictureThatCame(t *testing.T) {
 			"flatten": p.Confidence.Flatten, "segment": p.Confidence.Segment} {
 			if v < 0.5 || v > 1 {
 				t.Errorf("the confidence of %s is %.3f", name, v)
+			}
+		}
+	}
+}
+
+// A sheet that lies askew on a darker desk is turned upright and cut out of it.
+func TestASheetThatLiesAskewIsCutOut(t *testing.T) {
+	const w, h = restoretest.PageWidth, restoretest.PageHeight
+	page := restoretest.Page()
+	for quarters, degrees := range []float64{-40, 20, 31} {
+		turn := restoretest.TurnedBy(degrees, w, h)
+		at := func(x, y float64) (float64, float64) {
+			const smaller = 1.5
+			x, y = turn(x, y)
+			return w/2 + smaller*(x-w/2), h/2 + smaller*(y-h/2)
+		}
+		picture := restoretest.Seen(page, at)
+		for i := range w * h {
+			if x, y := at(float64(i%w), float64(i/w)); x < 0 || y < 0 || x > w-1 || y > h-1 {
+				picture.SetRGBA(i%w, i/w, color.RGBA{70, 60, 50, 255})
+			}
+		}
+		e := engine(2)
+		e.Orienter = &turned{quarters: quarters}
+		p := workOn(e, raster.Turn(picture, quarters), Options{})
+		for _, stage := range []func(context.Context) (*image.RGBA, error){p.orient, p.flatten} {
+			if _, err := stage(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i, want := range [4][2]float64{{0, 0}, {w, 0}, {w, h}, {0, h}} {
+			corner := unturn(p.result.Corners[i], quarters, picture.Rect.Size())
+			x, y := at(corner[0], corner[1])
+			if d := math.Hypot(x-want[0], y-want[1]); d > 12 {
+				t.Errorf("turned by %g°: corner %v is %.0f,%.0f of the page", degrees, want, x, y)
 			}
 		}
 	}

@@ -93,7 +93,7 @@ type Page struct {
 // Clean takes the handwriting off an opaque picture with its origin at 0,0, which it leaves as
 // it is. It stops between tiles and stages when the context ends.
 func (e *Engine) Clean(ctx context.Context, src *image.RGBA, o Options) (*Page, error) {
-	w := &work{Engine: e, options: o, input: src.Rect.Size(), view: view{src: src}}
+	w := workOn(e, src, o)
 	w.result.Timings = map[string]time.Duration{}
 	if e.Show != nil {
 		e.Show(ctx, "input", src)
@@ -147,13 +147,19 @@ type work struct {
 	options Options
 	input   image.Point // size of the page as it came
 	view
-	flat   *image.RGBA // the page before highlighter was lifted
+	lean   measure.Lean // of the print in src
+	flat   *image.RGBA  // the page before highlighter was lifted
 	scores *segment.Scores
 	paper  [3]*raster.Grid
 	canvas *canvas.Canvas
 	rules  []strokes.Rule
 	marks  []strokes.Mark
 	result Page
+}
+
+// workOn begins the way of a page.
+func workOn(e *Engine, src *image.RGBA, o Options) *work {
+	return &work{Engine: e, options: o, input: src.Rect.Size(), view: view{src: src}}
 }
 
 // view is a page and the picture of it that the networks see.
@@ -171,23 +177,46 @@ func (e *Engine) viewOf(src *image.RGBA, em float64) view {
 // scale is that of the picture that the networks see.
 func (v *view) scale() float64 { return float64(v.m.W) / float64(v.src.Rect.Dx()) }
 
-// orient turns the page upright, where that is wanted and the print can be read.
+// orient turns the page upright, where that is wanted and the print can be read. Print that leans
+// is read level; the page itself is made level with all else that flatten undoes.
 func (w *work) orient(ctx context.Context) (*image.RGBA, error) {
 	size := measure.Print(w.src, w.Threads)
 	w.view = w.viewOf(w.src, size.Likely())
-	if w.options.Finish != Scan || w.options.KeepOrientation || !size.Legible() {
+	if w.options.Finish != Scan || !size.Legible() {
 		return w.src, nil
 	}
-	seen := size.Times(w.scale())
-	quarters, probability, err := orient.Quarters(ctx, w.Orienter, w.m, seen, w.Threads)
+	seen, size := w.level(size)
+	if w.options.KeepOrientation {
+		return w.src, nil
+	}
+	quarters, probability, err := orient.Quarters(ctx, w.Orienter, seen.m,
+		size.Times(seen.scale()), w.Threads)
 	if err != nil {
 		return nil, err
 	}
 	if quarters != 0 {
 		w.view = w.viewOf(raster.Turn(w.src, quarters), size.Turned(quarters).Likely())
+		w.lean = w.lean.Turned(quarters)
 	}
 	w.result.Turned, w.result.Confidence.Orient = 90*quarters, probability
 	return w.src, nil
+}
+
+// level is the page as its print can be read, level where it leans, and the print's size there.
+func (w *work) level(size measure.Size) (view, measure.Size) {
+	w.lean = measure.LeanOf(w.m, w.em*w.scale(), w.Threads).Times(1 / w.scale())
+	if w.lean.Degrees == 0 {
+		return w.view, size
+	}
+	src := w.levelling().Apply(w.src, w.Threads)
+	size = measure.Print(src, w.Threads)
+	w.view = w.viewOf(w.src, size.Likely())
+	return w.viewOf(src, size.Likely()), size
+}
+
+// levelling turns a page level that leans.
+func (w *work) levelling() *raster.Warp {
+	return raster.Rotation(w.src.Rect.Dx(), w.src.Rect.Dy(), w.lean.Degrees, w.lean.Reach)
 }
 
 // flatten undoes skew, perspective and bend, where that is wanted.
@@ -195,7 +224,7 @@ func (w *work) flatten(ctx context.Context) (*image.RGBA, error) {
 	if w.options.Finish != Scan || w.options.KeepDistortion {
 		return w.src, nil
 	}
-	f, err := flatten.Find(ctx, w.Flattener, w.m, w.em*w.scale(), w.Threads)
+	f, err := w.findFlat(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -206,6 +235,26 @@ func (w *work) flatten(ctx context.Context) (*image.RGBA, error) {
 		w.view = w.viewOf(f.Warp.Apply(w.src, w.Threads), w.em)
 	}
 	return w.src, nil
+}
+
+// findFlat finds what makes the page flat. One that leans is looked at level, and both are undone
+// at once.
+func (w *work) findFlat(ctx context.Context) (flatten.Result, error) {
+	if w.lean.Degrees == 0 {
+		return flatten.Find(ctx, w.Flattener, w.m, w.em*w.scale(), w.Threads)
+	}
+	level := w.levelling()
+	seen := w.viewOf(level.Apply(w.src, w.Threads), w.em)
+	f, err := flatten.Find(ctx, w.Flattener, seen.m, seen.em*seen.scale(), w.Threads)
+	if err != nil {
+		return f, err
+	}
+	if f.Warp == nil {
+		f.Warp = level
+	} else {
+		f.Warp = f.Warp.After(level)
+	}
+	return f, nil
 }
 
 // demoire takes the pattern of a photographed screen away, in the scan finish.

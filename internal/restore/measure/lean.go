@@ -1,0 +1,131 @@
+package measure
+
+import (
+	"image"
+	"math"
+
+	"unink/internal/raster"
+)
+
+// Lean is how a page lies askew whose lines of print are far off both axes of the picture.
+type Lean struct {
+	Degrees float64 // clockwise, -45 to 45, off the nearer axis; 0 where that is little
+	// Reach is how far from the picture's middle, in its pixels, print lies across and down once it
+	// is level.
+	Reach [2]float64
+}
+
+// Turned is the lean in the picture turned by so many quarters.
+func (l Lean) Turned(quarters int) Lean {
+	if quarters%2 == 1 {
+		l.Reach[0], l.Reach[1] = l.Reach[1], l.Reach[0]
+	}
+	return l
+}
+
+// Times is the lean in the picture at another scale.
+func (l Lean) Times(scale float64) Lean {
+	l.Reach[0] *= scale
+	l.Reach[1] *= scale
+	return l
+}
+
+const (
+	leanEm    = 10  // pixels: the em at which the print's lines are looked for
+	leanCell  = 160 // pixels: of a page seen at an angle only lines near each other are parallel
+	leanBin   = 2   // pixels: of ink that is taken to be at one height of a line
+	leanBins  = 128 // more than a cell's diagonal
+	leanSteps = 60  // directions that are tried, in half a circle
+	readable  = 12  // degrees: print that leans by no more is read and made level as it is
+	plainly   = 1.5 // times as sharp as any such lines must be those that lean by more
+)
+
+// LeanOf finds the direction along which the lines of print show most sharply. em is the print's
+// size in the picture.
+func LeanOf(m *raster.RGB, em float64, workers int) Lean {
+	scale := leanEm / em
+	cells := letterCells(m, scale, workers)
+	var degrees, most, level float64
+	for step := range leanSteps {
+		along := float64(step) * 180 / leanSteps
+		sharp := 0.0
+		for _, ink := range cells {
+			sharp += sharpness(ink, axisAt(along))
+		}
+		if off := along - 90*math.Round(along/90); math.Abs(off) <= readable {
+			level = max(level, sharp)
+		} else if sharp > most {
+			degrees, most = off, sharp
+		}
+	}
+	if most <= plainly*level {
+		return Lean{}
+	}
+	return Lean{degrees, reachOf(cells, axisAt(degrees))}.Times(1 / scale)
+}
+
+// reachOf is how far from the middle ink lies along an axis and off it.
+func reachOf(cells [][]image.Point, lines axis) (reach [2]float64) {
+	for _, ink := range cells {
+		for _, p := range ink {
+			reach[0] = max(reach[0], math.Abs(lines.along(p)))
+			reach[1] = max(reach[1], math.Abs(lines.off(p)))
+		}
+	}
+	return reach
+}
+
+// axis is a direction, and where places of the picture lie along it and off it.
+type axis struct{ sin, cos float64 }
+
+func axisAt(degrees float64) axis {
+	sin, cos := math.Sincos(degrees * math.Pi / 180)
+	return axis{sin, cos}
+}
+
+func (a axis) along(p image.Point) float64 { return a.cos*float64(p.X) + a.sin*float64(p.Y) }
+func (a axis) off(p image.Point) float64   { return a.cos*float64(p.Y) - a.sin*float64(p.X) }
+
+// letterCells are the places of the ink of what may be characters, from the picture's middle and at
+// a scale, cell by cell.
+func letterCells(m *raster.RGB, scale float64, workers int) [][]image.Point {
+	w, h := raster.Scaled(m.W, scale), raster.Scaled(m.H, scale)
+	grey := raster.ResizeGrey(m.Grey(workers), m.W, m.H, w, h, workers)
+	ink := raster.Threshold(Contrast(grey, w, h, 0.7*leanEm, workers), MinContrast)
+	labels, components := raster.Components(ink, w)
+	across := w/leanCell + 1
+	cells := make([][]image.Point, across*(h/leanCell+1))
+	for i, l := range labels {
+		if l == 0 {
+			continue
+		}
+		// Rules, drawings and what lies on the desk are larger, specks smaller.
+		c := components[l-1]
+		if size := max(c.Width(), c.Height()); 3*size < leanEm || size > 2*leanEm {
+			continue
+		}
+		x, y := i%w, i/w
+		at := y/leanCell*across + x/leanCell
+		cells[at] = append(cells[at], image.Pt(x-w/2, y-h/2))
+	}
+	return cells
+}
+
+// sharpness tells how sharply lines along an axis end above and below: the more ink there is at one
+// height off it and the less at the next, the more.
+func sharpness(ink []image.Point, lines axis) (sum float64) {
+	const positive = 1 << 20 * leanBins
+	var heights [leanBins]float64
+	for _, p := range ink {
+		at := lines.off(p)/leanBin + positive
+		whole := int(at)
+		part := at - float64(whole)
+		heights[whole%leanBins] += 1 - part
+		heights[(whole+1)%leanBins] += part
+	}
+	for i, n := range heights {
+		d := heights[(i+1)%leanBins] - n
+		sum += d * d
+	}
+	return sum
+}
