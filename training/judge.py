@@ -1,6 +1,6 @@
 """The network that judges a page's regions of ink: which were written, in view of their neighbours and of the page.
 
-    python3 -m training.judge pages DIR --split val        pages and labels, for training/regions
+    python3 -m training.judge pages DIR --split fold val   pages and labels, for training/regions
     go run ./training/regions -dir DIR -out REGIONS        what the network is told of their regions
     python3 -m training.judge train REGIONS --val REGIONS --out OUT.pt
     python3 -m training.judge export OUT.pt [--out models]
@@ -11,11 +11,12 @@ Judge
 
 Regions pass messages to their neighbours (Gilmer et al., 2017) and meet all others through a few places where what is
 alike gathers (Lee et al., 2019, induced set attention): what the page's writing and its print look like. What they then
-hold, and how sure they are, tells whether anybody wrote on the page at all. In training a region was written if somebody
-did and, if so, it; in use each must be surer where nobody seems to have.
+hold, and how sure they are, tells whether anybody wrote on the page at all; where nobody seems to have, each region must
+be surer.
 
-It learns from pages that the segmenter has not seen (--split val), since of its own it knows the answers; in two halves,
-so that what is learned from one is measured on the other.
+It learns from pages that the segmenter has not seen, since of its own the segmenter knows the answers. So two more
+segmenters are trained, each without half of the training pages (training.real --fold), and each tells of the half that it
+has not seen (stacked generalisation, Wolpert, 1992).
 """
 
 import argparse
@@ -23,7 +24,6 @@ import hashlib
 import json
 import shutil
 import time
-import zlib
 from pathlib import Path
 
 import cv2
@@ -38,12 +38,11 @@ from .data import Shards
 TRAITS, NEAR, BOND_TRAITS = 21, 8, 7  # as internal/nn has them
 HAND, PRINT, AREA, SUREST_HAND = 1, 2, 6, 18  # among the traits
 WIDTH, ROUNDS, PLACES = 48, 3, 12
-PRINT_WEIGHT = 1.5  # of print lost against writing left
+PRINT_WEIGHT = 3.0  # of print lost against writing left
 PAGE_WEIGHT = 0.3  # of whether anybody wrote on the page
-CAUTION = 0.5  # log-odds that a region must have in use: print that is lost is worse than writing that is left
-STRICTNESS = 2.0  # by how much of the page's log-odds against writing a region must be surer
+CLEAN_WEIGHT = 0.1  # of taking nothing from a page that nobody wrote on
 SUREST = 8.0  # log-odds of a region, for what the page makes of it
-VIEWS = 2  # of a page with writing, beside itself
+VIEWS = 2  # of a page with writing, beside itself; others get writing laid on them
 UNKNOWN = 3  # in label pictures
 
 
@@ -96,14 +95,14 @@ class Judge(nn.Module):
         nn.init.zeros_(self.answer[1].weight)
         nn.init.zeros_(self.answer[1].bias)
         self.page = Page()
+        self.strictness = nn.Parameter(torch.ones(()))
 
     def forward(self, regions, near, bonds):
-        """A clear signature is believed on a page on which hardly anybody wrote; a doubtful stroke is not."""
-        odds, page = self.told(regions, near, bonds)
-        return odds - CAUTION + STRICTNESS * page.clamp(max=0)
+        return self.told(regions, near, bonds)[0]
 
     def told(self, regions, near, bonds):
-        """Log-odds of each region if somebody wrote on the page, [N], and that somebody did, [1]."""
+        """Log-odds that each region was written, [N], and that any was, [1]: a clear signature is believed on a page on
+        which hardly anybody wrote; a doubtful stroke is not."""
         there = regions[:, :1]
         mass = 8 * 0.69 * regions[:, AREA:AREA + 1] - 30 * (1 - there)  # logarithm of the area; none where nothing is
         x, near = self.enter(regions), near.long()
@@ -111,40 +110,34 @@ class Judge(nn.Module):
             x = r(x, near, bonds, mass)
         odds = self.answer(x)[:, 0] + 4 * regions[:, HAND]  # begins with the segmenter's word
         area = there[:, 0] * (8 * 0.69 * regions[:, AREA]).exp()
-        return odds, self.page(self.answer[0](x), odds, area)
-
-
-def both(a, b):
-    """The log-odds that two things hold, of those of each."""
-    a, b = a.clamp(-20, 20), b.clamp(-20, 20)
-    return -((-a).exp() + (-b).exp() + (-a - b).exp()).log()
+        page = self.page(self.answer[0](x), odds, area)
+        return odds + self.strictness * page.clamp(max=0), page
 
 
 # Pages.
 
 
-def write_pages(out, split, half, real_ones, laid, composed, seed):
+def write_pages(out, splits, laid, composed, seed):
     """Real pages as they are and as training shows them, clean ones with others' writing, and composed ones, with labels."""
     out, rng = Path(out), np.random.default_rng(seed)
     for name in ("pages", "labels"):
         (out / name).mkdir(parents=True, exist_ok=True)
-    mine = lambda name: half is None or zlib.crc32(name.encode()) % 2 == half
-    sources = [s for s in real.sources(split) if mine(Path(s.image).stem)]
+    sources = [s for split in splits for s in real.sources(split)]
     hands = [s for s in sources if s.hand > 0]
     whole = [s for s in sources if s.trust > real.SHEET]
-    for s in [whole[i] for i in rng.permutation(len(whole))[:real_ones]]:
+    for s in whole:
         path = Path(s.image)
         shutil.copy(path, out / "pages" / f"r-{path.name}")
         if s.label:
             shutil.copy(path.parent.parent / "labels" / f"{path.stem}.png", out / "labels" / f"r-{path.stem}.png")
-        for i in range(VIEWS if s.hand > 0 else 1):
+        for i in range(VIEWS if s.hand > 0 else 0):
             store(out, f"v{i}-{path.stem}", *views.real_page(rng, s))
     clean = [s for s in whole if s.hand == 0]
     for i in range(laid):
         under, over = (group[int(rng.integers(len(group)))] for group in (clean, hands))
         store(out, f"l-{i:04d}", *views.real_page(rng, under, over))
-    shards = Shards(split, needed=False)
-    for i in [i for i in rng.permutation(len(shards)) if mine(str(i))][:composed]:
+    shards = Shards("val", needed=False)
+    for i in rng.permutation(len(shards))[:composed]:
         store(out, f"c-{i:05d}", *shards.crop(int(i)))
 
 
@@ -176,13 +169,14 @@ def pages_of(folder):
 
 
 def loss_of(odds, page, known):
-    """Every page counts the same, and on it every pixel of ink; beside that, whether somebody wrote on it."""
+    """Every page counts the same, and on it every pixel of ink; beside that, whether somebody wrote on it, and of a page
+    that nobody wrote on the region that is most taken for writing."""
     written = (known[:, 1].sum() > 0).float()
-    odds = both(odds, page)
     loss = F.binary_cross_entropy_with_logits(odds[:, None].expand(-1, 2), torch.tensor([0.0, 1.0]).expand(len(odds), 2), reduction="none")
     weight = known / known.sum(0, keepdim=True).clamp(min=300)
     of_page = F.binary_cross_entropy_with_logits(page[0], written)
-    return (loss * weight).sum(0) @ torch.tensor([PRINT_WEIGHT, 1.0]) + PAGE_WEIGHT * of_page
+    taken = (1 - written) * F.softplus(odds.max())
+    return (loss * weight).sum(0) @ torch.tensor([PRINT_WEIGHT, 1.0]) + PAGE_WEIGHT * of_page + CLEAN_WEIGHT * taken
 
 
 def disturbed(rng, regions):
@@ -221,7 +215,7 @@ def train(a):
     torch.manual_seed(a.seed)
     torch.set_num_threads(a.threads)
     rng = np.random.default_rng(a.seed)
-    pages, val = [p for f in a.regions for p in pages_of(f)], pages_of(a.val)
+    pages, val = ([p for f in folders for p in pages_of(f)] for folders in (a.regions, a.val))
     print(f"{len(pages)} pages to learn from, {len(val)} held out; the segmenter's own word: {figures(None, pages)}; held out {figures(None, val)}", flush=True)
     judge = Judge()
     if a.init:
@@ -277,18 +271,16 @@ def main():
     commands = p.add_subparsers(dest="command", required=True)
     c = commands.add_parser("pages")
     c.add_argument("out")
-    c.add_argument("--split", default="val")
-    c.add_argument("--half", type=int, choices=[0, 1], help="of the split")
-    c.add_argument("--real", type=int, help="at most so many real pages; without it, all")
-    c.add_argument("--laid", default=100, type=int, help="pages with others' writing")
+    c.add_argument("--split", nargs="+", default=["val"])
+    c.add_argument("--laid", default=200, type=int, help="pages with others' writing")
     c.add_argument("--composed", default=30, type=int)
     c.add_argument("--seed", default=1, type=int)
     c = commands.add_parser("train")
     c.add_argument("regions", nargs="+")
-    c.add_argument("--val", required=True)
+    c.add_argument("--val", nargs="+", required=True)
     c.add_argument("--out", required=True)
     c.add_argument("--init", help="goes on from a checkpoint")
-    c.add_argument("--epochs", default=40, type=int)
+    c.add_argument("--epochs", default=12, type=int)
     c.add_argument("--batch", default=8, type=int, help="pages")
     c.add_argument("--rate", default=3e-3, type=float)
     c.add_argument("--threads", default=2, type=int)
@@ -299,7 +291,7 @@ def main():
     a = p.parse_args()
     cv2.setNumThreads(1)
     if a.command == "pages":
-        write_pages(a.out, a.split, a.half, a.real, a.laid, a.composed, a.seed)
+        write_pages(a.out, a.split, a.laid, a.composed, a.seed)
     else:
         {"train": train, "export": export}[a.command](a)
 

@@ -4,14 +4,17 @@
     $UNINK_REAL/print/index.tsv, FILE                               nothing is handwriting
     $UNINK_INK/sheets/index.tsv, FILE                               plain, lined or squared paper: all strokes are handwriting
 
-    python3 -m training.real        labels to train on and the print's size, under $UNINK_DATA/real
+    python3 -m training.real            labels to train on and the print's size, under $UNINK_DATA/real
+    python3 -m training.real --fold 0   half of the training pages as a split of their own, "fold"; --fold 1, the other
 
 Pages of one repository belong to one split: they often show one hand, one form or one exam.
 """
 
+import argparse
 import csv
 import json
 import os
+import zlib
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -23,6 +26,7 @@ from . import lifts, net
 from .hands import held_out
 from .paths import data_root
 
+FOLDS = 2  # of the training pages, so that every page is judged by a network that has not seen it
 SHEET = 2  # trust in what is found on a sheet of handwriting
 UNKNOWN = 3  # in the labels as they come
 FAINT = 28  # grey levels below the paper: less is not ink, as in composed pages
@@ -125,11 +129,13 @@ def print_size(mask):
     return em**trust * prior ** (1 - trust)
 
 
-def split_of(repo):
-    return "val" if held_out("page of " + repo) else "train"
+def split_of(repo, fold=None):
+    if held_out("page of " + repo):
+        return "val"
+    return "fold" if zlib.crc32(repo.encode()) % FOLDS == fold else "train"
 
 
-def prepare_page(row):
+def prepare_page(row, fold):
     """Writes the labels of one page of the index that was written on, or might have been."""
     path = root() / "pages"
     image = cv2.imread(str(path / "pages" / (row["name"] + ".jpg")))[..., ::-1]
@@ -138,13 +144,13 @@ def prepare_page(row):
     out = folder() / (row["name"] + ".png")
     cv2.imwrite(str(out), trained)
     return Source(str(path / "pages" / (row["name"] + ".jpg")), str(out), print_size(trained == net.PRINT), int(row["trust"]),
-                  float((trained == net.WRITTEN).mean()), split_of(row["repo"]))
+                  float((trained == net.WRITTEN).mean()), split_of(row["repo"], fold))
 
 
-def prepare_print(row):
+def prepare_print(row, fold):
     path = root() / "print" / row["file"]
     image = cv2.imread(str(path))[..., ::-1]
-    return Source(str(path), "", print_size(printed_label(image) == net.PRINT), 5, 0.0, split_of(row["repo"]))
+    return Source(str(path), "", print_size(printed_label(image) == net.PRINT), 5, 0.0, split_of(row["repo"], fold))
 
 
 def sheet_label(image):
@@ -170,20 +176,27 @@ def rows_of(path):
         return list(csv.DictReader(file, delimiter="\t"))
 
 
-def prepare(processes=2):
+def with_fold(name, fold):
+    rows = rows_of(root() / name / "index.tsv")
+    return rows, [fold] * len(rows)
+
+
+def prepare(fold=None, processes=2):
     if root() is None:
         raise SystemExit("UNINK_REAL is not set: there are no real pages to prepare")
     folder().mkdir(parents=True, exist_ok=True)
     with ProcessPoolExecutor(processes) as pool:
-        found = list(pool.map(prepare_page, rows_of(root() / "pages" / "index.tsv")))
-        found += pool.map(prepare_print, rows_of(root() / "print" / "index.tsv"))
+        found = list(pool.map(prepare_page, *with_fold("pages", fold)))
+        found += pool.map(prepare_print, *with_fold("print", fold))
         found += pool.map(prepare_sheet, sorted((ink_root() / "sheets").glob("*.jpg")) if ink_root() else [])
     (folder() / "index.json").write_text(json.dumps([asdict(s) for s in found]))
-    for split in ("train", "val"):
+    for split in sorted({s.split for s in found}):
         mine = [s for s in found if s.split == split]
         print(f"{split}: {sum(s.hand > 0 for s in mine)} pages with handwriting, {sum(s.hand == 0 for s in mine)} without")
 
 
 if __name__ == "__main__":
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--fold", type=int, choices=range(FOLDS))
     cv2.setNumThreads(1)
-    prepare()
+    prepare(p.parse_args().fold)

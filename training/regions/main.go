@@ -1,7 +1,9 @@
 // Command regions writes what the network that judges regions of ink learns from (training/judge.py).
 //
-//	go run ./training/regions -dir DIR -out OUT
+//	go run ./training/regions -dir DIR -out OUT [-models MODELS]
 //
+// MODELS holds segment.onnx and overview.onnx with their manifests, as training.export writes them;
+// models/ of this repository by default.
 // DIR/pages holds pages, DIR/labels a PNG of each page's size and name: 0 paper, 1 print,
 // 2 handwriting, anything else not known. For each page OUT/NAME.bin gets little-endian float32
 // values: the number of regions N, then nn.RegionTraits of each, the indices of its nn.RegionBonds
@@ -20,6 +22,7 @@ import (
 	"image/draw"
 	_ "image/jpeg"
 	_ "image/png"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -34,14 +37,15 @@ import (
 func main() {
 	dir := flag.String("dir", "", "folder with pages/ and labels/")
 	out := flag.String("out", "", "folder to write to")
+	from := flag.String("models", "models", "folder with segment.onnx and overview.onnx")
 	flag.Parse()
-	if err := run(*dir, *out); err != nil {
+	if err := run(*dir, *out, os.DirFS(*from)); err != nil {
 		fmt.Fprintln(os.Stderr, "regions:", err)
 		os.Exit(1)
 	}
 }
 
-func run(dir, out string) error {
+func run(dir, out string, from fs.FS) error {
 	pages, err := filepath.Glob(filepath.Join(dir, "pages", "*"))
 	if err != nil || len(pages) == 0 {
 		return errors.Join(err, fmt.Errorf("no pages in %s", filepath.Join(dir, "pages")))
@@ -49,7 +53,7 @@ func run(dir, out string) error {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
-	engine, err := open()
+	engine, err := open(from)
 	if err != nil {
 		return err
 	}
@@ -67,17 +71,17 @@ func run(dir, out string) error {
 }
 
 // open opens the networks that look at a page before its regions are judged.
-func open() (*restore.Engine, error) {
+func open(from fs.FS) (*restore.Engine, error) {
 	e := &restore.Engine{Threads: runtime.NumCPU()}
 	for _, n := range []struct {
-		read func() ([]byte, models.Manifest, error)
+		name string
 		jobs []nn.Job
 		to   *nn.Runner
 	}{
-		{models.Overview, nn.Overviewing(), &e.Overview},
-		{models.Segment, nn.Segmenting(), &e.Segmenter},
+		{"overview", nn.Overviewing(), &e.Overview},
+		{"segment", nn.Segmenting(), &e.Segmenter},
 	} {
-		onnx, m, err := n.read()
+		onnx, m, err := models.Read(from, n.name)
 		if err != nil {
 			return nil, err
 		}

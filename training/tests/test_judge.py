@@ -31,12 +31,16 @@ class TestJudge(unittest.TestCase):
         clear = regions[:, judge.HAND].abs() > 0.15
         self.assertTrue(torch.equal((odds > 0)[clear], (regions[:, judge.HAND] > 0)[clear]))
 
-    def test_what_was_written_needs_somebody_who_wrote(self):
-        region = torch.tensor([-3.0, 0, 2, 6])
-        of_both = lambda page: judge.both(region, torch.tensor([page])).sigmoid()
-        for page in (-4.0, 0, 4):
-            want = region.sigmoid() * torch.tensor(page).sigmoid()
-            self.assertLess((of_both(page) - want).abs().max(), 1e-4)
+    def test_where_nobody_seems_to_have_written_regions_must_be_surer(self):
+        model, page_of = trained(), page(np.random.default_rng(4), 40)
+        with torch.no_grad():
+            for doubt, less in ((3.0, 0), (-3.0, 3)):
+                model.page.think[2].bias.fill_(doubt)
+                odds, told = model.told(*page_of)
+                self.assertAlmostEqual(float(told), doubt, places=4)
+                if less:
+                    self.assertLess((before - odds - less).abs().max(), 1e-4)
+                before = odds
 
     def test_padding_changes_nothing(self):
         model, (regions, near, bonds) = trained(), page(np.random.default_rng(2), 40)
@@ -63,6 +67,12 @@ class TestJudge(unittest.TestCase):
         self.assertAlmostEqual(float(once), float(ten_times), places=4)
         self.assertGreater(float(judge.loss_of(-odds, page, known)), float(once))
         self.assertGreater(float(judge.loss_of(odds, -page, known)), float(once))
+
+    def test_print_lost_weighs_more_than_writing_left(self):
+        known, sure = torch.tensor([[500.0, 0], [0, 500]]), torch.tensor([3.0])
+        as_writing = judge.loss_of(torch.tensor([2.0, 2.0]), sure, known)
+        as_print = judge.loss_of(torch.tensor([-2.0, -2.0]), sure, known)
+        self.assertGreater(float(as_writing), float(as_print))
 
 
 if __name__ == "__main__":

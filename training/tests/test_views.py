@@ -117,6 +117,15 @@ class Labels(unittest.TestCase):
 
 
 class Papers(unittest.TestCase):
+    def test_folds_part_the_training_pages_and_leave_what_is_held_out(self):
+        repos = [f"owner/repo-{i}" for i in range(400)]
+        for repo in repos:
+            splits = [real.split_of(repo, fold) for fold in (None, 0, 1)]
+            held_out = ["val", "val", "val"]
+            self.assertIn(splits, (held_out, ["train", "fold", "train"], ["train", "train", "fold"]))
+        share = sum(real.split_of(repo, 0) == "fold" for repo in repos) / len(repos)
+        self.assertTrue(0.3 < share < 0.6)
+
     def test_a_written_page_becomes_paper_to_write_on(self):
         image, label = page()
         with tempfile.TemporaryDirectory() as folder:

@@ -1,0 +1,30 @@
+#!/bin/sh
+# Trains the judge, to models/: each fold's segmenter tells of the pages that it has not seen, and
+# from what it tells the judge learns. A fold has its own real pages and samples, and shares the rest.
+#
+#   sh training/judge.sh [WEIGHTS]    a checkpoint that has seen no real page, to begin the folds with
+set -eu
+cd "$(dirname "$0")/.."
+data=${UNINK_DATA:-training/data} out=build/judge minutes=${MINUTES:-50} regions=
+data=$(cd "$data" && pwd)
+for fold in 0 1; do
+	export UNINK_DATA="$data/fold$fold"
+	mkdir -p "$UNINK_DATA/shards" "$out/models$fold"
+	for name in fonts.tsv fonts hands pages print-fonts texts pictures cache shards/val; do
+		[ ! -e "$data/$name" ] || ln -sfn "$data/$name" "$UNINK_DATA/$name"
+	done
+	python3 -m training.real --fold $fold
+	python3 -m training.data make --split train --count 240 --seed 7$fold
+	python3 -m training.train ${1:+--init "$1"} --minutes "$minutes" --every 25 --seed 7$fold \
+		--out "$out/run$fold"
+	python3 -m training.export "$out/run$fold/last.pt" --out "$out/models$fold"
+	python3 -m training.judge pages "$out/pages$fold" --split fold --seed $fold
+	go run ./training/regions -dir "$out/pages$fold" -out "$out/regions$fold" -models "$out/models$fold"
+	regions="$regions $out/regions$fold"
+done
+export UNINK_DATA="$data"
+python3 -m training.judge pages "$out/pages" --split val
+go run ./training/regions -dir "$out/pages" -out "$out/regions"
+# shellcheck disable=SC2086
+python3 -m training.judge train $regions --val "$out/regions" --out training/judge.pt
+python3 -m training.judge export training/judge.pt
