@@ -238,8 +238,10 @@ func failsOnTheDevice(t *testing.T, s *service, p *browsertest.Page) {
 	p.UntilLong(`states() == 'done'`)
 }
 
-// An operator can offer nothing but the device.
+// An operator can offer nothing but the device, whatever was chosen when there was a choice.
 func hasOnlyTheDevice(_ *testing.T, _ *service, p *browsertest.Page) {
+	p.Eval(`localStorage.setItem('options', '{"where=device":false}')`)
+	arrive(p, "/")
 	p.Is(`[...document.querySelectorAll('[name=where]')].map(({ value }) => value).join()`, "device")
 	p.Is(`document.querySelector('#private').checkVisibility() && !document.querySelector('#left').checkVisibility()`, "true")
 	p.Accessible()

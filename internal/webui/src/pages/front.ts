@@ -142,9 +142,9 @@ function options(): Options {
   return chosen;
 }
 
-/** Whether pages are cleaned in this browser. */
+/** Whether pages are cleaned in this browser: as people choose, where there is a choice. */
 function onDevice(): boolean {
-  return shown.engine !== undefined && find<HTMLInputElement>('[name=where]', form).checked;
+  return shown.engine !== undefined && !form.querySelector('[name=where][value=server]:checked');
 }
 
 const format = (): Format => find<HTMLSelectElement>('[name=format]', form).value as Format;
