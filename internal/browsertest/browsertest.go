@@ -24,10 +24,11 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// Start starts the browser that deploy/test/services.sh installs. It ends with the test.
-func Start(t testing.TB) (chromium context.Context) {
+// Start starts the browser that deploy/test/services.sh installs, with flags besides. It ends with the test.
+func Start(t testing.TB, flags ...chromedp.ExecAllocatorOption) (chromium context.Context) {
 	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath("chromium"), chromedp.NoSandbox, chromedp.DisableGPU)
+	options = append(options, flags...)
 	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)

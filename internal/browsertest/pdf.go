@@ -84,7 +84,7 @@ func (p *Page) ReadPDF(data []byte) []ReadPage {
 	p.Eval(`window.madePages = undefined, (async () => {
 		const base = JSON.parse(document.querySelector('#page-data').textContent).assets.pdfjs;
 		const reader = (await import(` + strconv.Quote(p.asset("pdf.min-")) + `));
-		reader.GlobalWorkerOptions.workerSrc = base + '/build/pdf.worker.min.mjs';
+		reader.GlobalWorkerOptions.workerSrc = base + '/build/pdf.worker.min.js';
 		const document_ = await reader.getDocument({ data: Uint8Array.from(atob(` + string(text) + `), (c) => c.charCodeAt(0)), standardFontDataUrl: base + '/standard_fonts/' }).promise;
 		const pages = [];
 		for (let n = 1; n <= document_.numPages; n++) {

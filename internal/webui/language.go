@@ -88,6 +88,22 @@ func (l *language) clientTexts(page string) map[string]string {
 	return found
 }
 
+// home is the front page's address in a language.
+func (u *UI) home(l *language) string {
+	if !u.site || l == u.languages[0] {
+		return u.root
+	}
+	return u.root + l.Tag + ".html"
+}
+
+// inLanguage is the address that shows a page in another language.
+func (u *UI) inLanguage(l *language) string {
+	if u.site {
+		return u.home(l)
+	}
+	return "?" + languageCookie + "=" + l.Tag
+}
+
 // chooseLanguage answers the link that chooses a language: it is kept in a cookie, and the address loses it.
 func (u *UI) chooseLanguage(w http.ResponseWriter, r *http.Request) bool {
 	query := r.URL.Query()

@@ -30,8 +30,12 @@ var sources embed.FS
 var built embed.FS
 
 // policy lets a page load what is its own, show pictures that the browser holds, and nothing else.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; " +
-	"font-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+const policy = loadPolicy + "; frame-ancestors 'none'"
+
+// loadPolicy is the part of it that a page can hold itself, not only its header.
+const loadPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; " +
+	"img-src 'self' blob:; connect-src 'self'; font-src 'self'; worker-src 'self'; " +
+	"manifest-src 'self'; base-uri 'none'; form-action 'none'"
 
 // turnstilePolicy is the policy of a page that may show Cloudflare's widget.
 var turnstilePolicy = strings.Replace(policy, "script-src 'self'", "script-src 'self' "+turnstile+"; frame-src "+turnstile, 1)
@@ -66,6 +70,8 @@ const (
 // UI serves the pages.
 type UI struct {
 	cfg       Config
+	root      string // the address of the folder that the pages are in
+	site      bool   // they are files, see [Site]
 	languages []*language
 	pages     map[string]*template.Template
 	manifest  manifest
@@ -87,7 +93,7 @@ type engine struct {
 
 // New reads the embedded pages. An error is a mistake in them.
 func New(cfg Config) (*UI, error) {
-	u := &UI{cfg: cfg, pages: map[string]*template.Template{}}
+	u := &UI{cfg: cfg, root: "/", pages: map[string]*template.Template{}}
 	text, err := built.ReadFile("dist/manifest.json")
 	if err != nil {
 		return nil, err
@@ -98,7 +104,10 @@ func New(cfg Config) (*UI, error) {
 	if u.languages, err = readLanguages(); err != nil {
 		return nil, err
 	}
-	layout, err := template.New("layout.html").Funcs(template.FuncMap{"asset": u.asset}).ParseFS(sources, "layout.html")
+	functions := template.FuncMap{
+		"asset": u.asset, "integrity": u.integrity, "inLanguage": u.inLanguage,
+	}
+	layout, err := template.New("layout.html").Funcs(functions).ParseFS(sources, "layout.html")
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +131,7 @@ func (u *UI) asset(name string) (string, error) {
 	if !known {
 		return "", fmt.Errorf("there is no asset %q", name)
 	}
-	return "/assets/" + file, nil
+	return u.root + "assets/" + file, nil
 }
 
 // view is what a template sees.
@@ -131,6 +140,9 @@ type view struct {
 	Languages []*language
 	Name      string // of the page
 	Path      string
+	Home      string    // the front page's address
+	Manifest  string    // its address
+	Site      *siteView // of a page that is a file
 	Accounts  bool
 	Turnstile bool
 	Browser   Browser  // empty where the page does not clean
@@ -143,6 +155,7 @@ type view struct {
 // client is what a page's script is told.
 type client struct {
 	Language string            `json:"language"`
+	Root     string            `json:"root"`
 	Accounts bool              `json:"accounts"`
 	Assets   map[string]string `json:"assets"`
 	Engine   *engine           `json:"engine,omitempty"` // where the page cleans
@@ -199,12 +212,34 @@ func (u *UI) cleans(page string) bool {
 	return page == "front" && (u.cfg.Browser == BrowserOn || u.cfg.Browser == BrowserOnly)
 }
 
+// isolation are the headers that keep a page apart from other sites.
+var isolation = map[string]string{
+	"Cross-Origin-Opener-Policy":   "same-origin",
+	"Cross-Origin-Embedder-Policy": embedder,
+}
+
+const embedder = "require-corp"
+
+// workerHeaders are the headers of a worker's script, which has a policy of its own.
+var workerHeaders = map[string]string{
+	"Content-Security-Policy":      workerPolicy,
+	"Cross-Origin-Embedder-Policy": embedder, // as of the page whose worker it is
+}
+
+func setAll(h http.Header, headers map[string]string) {
+	for name, value := range headers {
+		h.Set(name, value)
+	}
+}
+
+// isWorker tells a worker's script by its name.
+func isWorker(file string) bool { return strings.Contains(path.Base(file), ".worker") }
+
 // isolate keeps a page that cleans apart from other sites, for which browsers let it use threads. Nothing of
 // another site can then be in it, as Cloudflare's widget is.
 func (u *UI) isolate(h http.Header, page string) {
 	if u.cleans(page) && !u.cfg.Turnstile {
-		h.Set("Cross-Origin-Opener-Policy", "same-origin")
-		h.Set("Cross-Origin-Embedder-Policy", "require-corp")
+		setAll(h, isolation)
 	}
 }
 
@@ -218,27 +253,36 @@ func (u *UI) policyOf(page string) string {
 func (u *UI) render(name string, l *language, at string, data any) ([]byte, error) {
 	v := view{
 		language: l, Languages: u.languages, Name: name, Path: at, Accounts: u.cfg.Accounts, Turnstile: u.cfg.Turnstile, Data: data,
-		Client: client{Language: l.Tag, Accounts: u.cfg.Accounts, Assets: map[string]string{}, Text: l.clientTexts(name)},
+		Home: u.home(l), Manifest: u.root + "manifest.webmanifest",
+		Client: client{
+			Language: l.Tag, Root: u.root, Accounts: u.cfg.Accounts, Assets: map[string]string{},
+			Text: l.clientTexts(name),
+		},
 	}
 	for _, asset := range []string{"pdfjs", "icon.svg", "before.webp", "after.webp"} {
-		v.Client.Assets[asset] = "/assets/" + u.manifest.Files[asset]
+		v.Client.Assets[asset] = u.root + "assets/" + u.manifest.Files[asset]
 	}
 	if u.cleans(name) {
 		v.Browser, v.Client.Engine = u.cfg.Browser, &u.manifest.Engine
-		for _, asset := range []string{"engine.mjs", "engine.wasm", "runtime.mjs", "runtime.wasm"} {
-			v.Client.Assets[asset] = "/assets/" + u.manifest.Files[asset]
+		for _, asset := range []string{"engine.worker.js", "engine.wasm", "runtime.worker.js", "runtime.wasm"} {
+			v.Client.Assets[asset] = u.root + "assets/" + u.manifest.Files[asset]
 		}
 	}
 	script := name
 	if u.manifest.Files[script+".ts"] == "" {
 		script = "site"
 	}
-	v.Script = "/assets/" + u.manifest.Files[script+".ts"]
+	v.Script = u.root + "assets/" + u.manifest.Files[script+".ts"]
 	for _, file := range u.manifest.Loads[script] {
-		v.Preload = append(v.Preload, "/assets/"+file)
+		v.Preload = append(v.Preload, u.root+"assets/"+file)
 	}
 	if told, ok := data.(interface{ ClientData() any }); ok {
 		v.Client.Data = told.ClientData()
+	}
+	if u.site {
+		if err := u.fitForSite(&v); err != nil {
+			return nil, err
+		}
 	}
 	var page bytes.Buffer
 	err := u.pages[name].Execute(&page, v)
@@ -258,9 +302,8 @@ func (u *UI) Mount(mux *http.ServeMux) {
 
 // serveAsset serves a file whose name tells its content, so that browsers may keep it for good.
 func (u *UI) serveAsset(w http.ResponseWriter, r *http.Request) {
-	if path.Ext(r.URL.Path) == ".mjs" {
-		w.Header().Set("Content-Security-Policy", workerPolicy)
-		w.Header().Set("Cross-Origin-Embedder-Policy", "require-corp") // as of the page whose worker it is
+	if isWorker(r.URL.Path) {
+		setAll(w.Header(), workerHeaders)
 	}
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	serveBuilt(w, r, r.URL.Path)
@@ -289,7 +332,7 @@ func serveBuilt(w http.ResponseWriter, r *http.Request, name string) {
 
 func contentType(name string) string {
 	switch ext := path.Ext(name); ext {
-	case ".js", ".mjs":
+	case ".js":
 		return "text/javascript; charset=utf-8"
 	case ".webp":
 		return "image/webp"
@@ -304,7 +347,13 @@ func contentType(name string) string {
 
 // serveManifest serves what a system needs to install the pages as an app.
 func (u *UI) serveManifest(w http.ResponseWriter, r *http.Request) {
-	l := u.languageOf(r)
+	w.Header().Set("Content-Type", "application/manifest+json")
+	w.Header().Set("Cache-Control", "no-cache")
+	w.Header().Add("Vary", "Accept-Language, Cookie")
+	_, _ = w.Write(u.webManifest(u.languageOf(r)))
+}
+
+func (u *UI) webManifest(l *language) []byte {
 	icon := func(name, size, purpose string) map[string]string {
 		address, err := u.asset(name)
 		if err != nil {
@@ -313,7 +362,7 @@ func (u *UI) serveManifest(w http.ResponseWriter, r *http.Request) {
 		return map[string]string{"src": address, "sizes": size, "type": contentType(name), "purpose": purpose}
 	}
 	text, err := json.Marshal(map[string]any{
-		"id": "/", "start_url": "/", "scope": "/", "display": "standalone", "lang": l.Tag,
+		"start_url": u.home(l), "scope": u.root, "display": "standalone", "lang": l.Tag,
 		"name": l.texts["site.app"], "short_name": "unink", "description": l.texts["front.description"],
 		"theme_color": "#f6f5f1", "background_color": "#f6f5f1",
 		"icons": []any{
@@ -321,17 +370,14 @@ func (u *UI) serveManifest(w http.ResponseWriter, r *http.Request) {
 			icon("icon-512.png", "512x512", "any"), icon("icon-512.png", "512x512", "maskable"),
 		},
 		"share_target": map[string]any{
-			"action": "/share", "method": "POST", "enctype": "multipart/form-data",
+			"action": u.root + "share", "method": "POST", "enctype": "multipart/form-data",
 			"params": map[string]any{"files": []any{map[string]any{"name": "files", "accept": []string{"image/*", "application/pdf"}}}},
 		},
 	})
 	if err != nil {
 		panic(err) // never: it is made of texts
 	}
-	w.Header().Set("Content-Type", "application/manifest+json")
-	w.Header().Set("Cache-Control", "no-cache")
-	w.Header().Add("Vary", "Accept-Language, Cookie")
-	_, _ = w.Write(text)
+	return text
 }
 
 func tag(content []byte) string {

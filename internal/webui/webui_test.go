@@ -159,7 +159,7 @@ func TestAssets(t *testing.T) {
 	u := newUI(t)
 	mux := http.NewServeMux()
 	u.Mount(mux)
-	types := map[string]string{".js": "text/javascript; charset=utf-8", ".mjs": "text/javascript; charset=utf-8", ".wasm": "application/wasm", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml", ".webp": "image/webp", ".png": "image/png", "": ""}
+	types := map[string]string{".js": "text/javascript; charset=utf-8", ".wasm": "application/wasm", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml", ".webp": "image/webp", ".png": "image/png", "": ""}
 	for _, source := range slices.Sorted(maps.Keys(u.manifest.Files)) {
 		file := u.manifest.Files[source]
 		if source == "pdfjs" {
@@ -177,7 +177,7 @@ func TestAssets(t *testing.T) {
 			t.Errorf("%s: %v", file, h)
 		}
 	}
-	worker := get(mux, "/assets/"+u.manifest.Files["pdfjs"]+"/build/pdf.worker.min.mjs")
+	worker := get(mux, "/assets/"+u.manifest.Files["pdfjs"]+"/build/pdf.worker.min.js")
 	if worker.Code != http.StatusOK || !strings.Contains(worker.Header().Get("Content-Security-Policy"), "'wasm-unsafe-eval'") {
 		t.Errorf("the worker of pdf.js: %d %v", worker.Code, worker.Header())
 	}

@@ -12,7 +12,7 @@ import (
 
 // engineFiles are what cleaning in the browser loads: its worker, the engine with its networks, and
 // ONNX Runtime.
-var engineFiles = []string{"engine.mjs", "engine.wasm", "runtime.mjs", "runtime.wasm"}
+var engineFiles = []string{"engine.worker.js", "engine.wasm", "runtime.worker.js", "runtime.wasm"}
 
 // engineSize is how much of it is WebAssembly.
 type engineSize struct {
@@ -41,7 +41,9 @@ func compileEngine() ([]byte, error) {
 func (b *builder) engine() error {
 	const runtime = root + "/node_modules/onnxruntime-web/dist/ort-wasm-simd-threaded"
 	parts := map[string][]byte{"engine.wasm": b.wasm}
-	for name, file := range map[string]string{"runtime.wasm": runtime + ".wasm", "runtime.mjs": runtime + ".mjs"} {
+	for name, file := range map[string]string{
+		"runtime.wasm": runtime + ".wasm", "runtime.worker.js": runtime + ".mjs",
+	} {
 		content, err := os.ReadFile(file)
 		if err != nil {
 			return err
@@ -67,15 +69,14 @@ func (b *builder) engineWorker() error {
 	options := esbuild([]string{root + "/src/worker/engine.ts"})
 	options.Conditions = []string{"onnxruntime-web-use-extern-wasm"}
 	options.Alias = map[string]string{"go-wasm-exec": filepath.Join(strings.TrimSpace(string(goroot)), "lib/wasm/wasm_exec.js")}
-	options.EntryNames = "[name]-[hash]"
-	options.OutExtension = map[string]string{".js": ".mjs"}
+	options.EntryNames = "[name].worker-[hash]"
 	options.Platform = api.PlatformBrowser
 	outputs, err := b.run(options)
 	if err != nil {
 		return err
 	}
 	for name := range outputs {
-		b.Files["engine.mjs"] = name
+		b.Files["engine.worker.js"] = name
 	}
 	return nil
 }

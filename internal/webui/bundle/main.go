@@ -177,7 +177,8 @@ func (b *builder) pdf() error {
 			if err != nil {
 				return err
 			}
-			b.files[path.Join(folder, filepath.Base(filepath.Dir(file)), filepath.Base(file))] = content
+			name := strings.Replace(filepath.Base(file), ".mjs", ".js", 1) // not every web server knows .mjs
+			b.files[path.Join(folder, filepath.Base(filepath.Dir(file)), name)] = content
 		}
 	}
 	return nil

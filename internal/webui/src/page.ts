@@ -11,6 +11,7 @@ export type CountKey = Name extends infer K ? (K extends `${infer Base}.other` ?
 
 interface PageData {
   language: string;
+  root: string; // the folder that the pages are in
   accounts: boolean; // people log in here
   assets: Record<string, string>;
   engine?: { bytes: number; packed: number }; // of cleaning on the device, where it is offered: in memory, and as it is loaded
@@ -18,8 +19,17 @@ interface PageData {
   data?: unknown;
 }
 
-/** What the server put in the page. */
-export const page: PageData = JSON.parse(document.querySelector('#page-data')!.textContent!);
+const told: PageData = JSON.parse(document.querySelector('#page-data')!.textContent!);
+const whole = (address: string): string => new URL(address, document.baseURI).href;
+
+/** What the server put in the page. Addresses are whole: workers take others as relative to theirs. */
+export const page: PageData = {
+  ...told,
+  root: whole(told.root),
+  assets: Object.fromEntries(
+    Object.entries(told.assets).map(([name, address]) => [name, whole(address)]),
+  ),
+};
 
 type Values = Record<string, string | number>;
 

@@ -29,7 +29,8 @@ whoAmI().then(showWho, () => {}); // who cannot be told is shown as a guest
 export const keeping: Promise<void> = 'serviceWorker' in navigator ? keep().catch(() => {}) : Promise.resolve();
 
 async function keep(): Promise<void> {
-  const registration = await navigator.serviceWorker.register('/sw.js', { type: 'module' });
+  const script = new URL('sw.js', page.root);
+  const registration = await navigator.serviceWorker.register(script, { type: 'module' });
   const coming = registration.active ? null : registration.installing ?? registration.waiting;
   if (!coming) return;
   await new Promise<void>((resolve) => {

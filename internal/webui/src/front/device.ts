@@ -42,9 +42,12 @@ export async function cleanHere(page: Page, options: Options, signal: AbortSigna
 async function start(signal: AbortSignal, told: Told): Promise<void> {
   await keeping; // so that what is loaded now is kept
   signal.throwIfAborted();
-  const at = (name: string): string => new URL(shown.assets[name]!, location.href).href;
-  engine = new Worker(at('engine.mjs'), { type: 'module' });
-  const parts = { engine: at('engine.wasm'), runtime: at('runtime.wasm'), loader: at('runtime.mjs'), bytes: shown.engine!.bytes };
+  const at = (name: string): string => shown.assets[name]!;
+  engine = new Worker(at('engine.worker.js'), { type: 'module' });
+  const parts = {
+    engine: at('engine.wasm'), runtime: at('runtime.wasm'), loader: at('runtime.worker.js'),
+    bytes: shown.engine!.bytes,
+  };
   await ask({ parts }, signal, told);
 }
 

@@ -13,7 +13,7 @@ export class Unreadable extends Told {}
 
 async function reader() {
   const pdfjs = await import('pdfjs-dist/legacy/build/pdf.min.mjs');
-  pdfjs.GlobalWorkerOptions.workerSrc = `${shown.assets.pdfjs}/build/pdf.worker.min.mjs`;
+  pdfjs.GlobalWorkerOptions.workerSrc = `${shown.assets.pdfjs}/build/pdf.worker.min.js`;
   return pdfjs;
 }
 

@@ -371,7 +371,7 @@ for (const kind of ['dragenter', 'dragover', 'dragleave', 'drop'] as const) {
 /** Takes what the service worker has put aside for the page. */
 async function takeShared(): Promise<void> {
   if (!new URLSearchParams(location.search).has('shared')) return;
-  history.replaceState(null, '', '/');
+  history.replaceState(null, '', shown.root);
   const cache = await caches.open('shared');
   for (const request of await cache.keys()) {
     const response = (await cache.match(request))!;
