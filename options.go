@@ -140,6 +140,7 @@ type Options struct {
 	Remove          Ink    // which inks to remove; zero is all
 	Format          Format // of the result; Auto follows the input
 	Layers          bool   // also return Result.Handwriting and Result.Mask
+	Before          bool   // also return Result.Before, to be compared with the result
 	KeepOrientation bool   // leave the page turned as it is, as the Colour finish always does; its EXIF orientation is always applied
 	KeepDistortion  bool   // leave skew and perspective as they are, as the Colour finish always does
 }

@@ -136,6 +136,9 @@ type Result struct {
 	Report
 	Handwriting []byte // with Options.Layers: transparent PNG of what was removed
 	Mask        []byte // with Options.Layers: 8-bit grey PNG, 255 where something was removed
+	// Before is the page uncleaned, as the result lies and of its size, a JPEG: with Options.Before,
+	// where the page was turned or flattened. Elsewhere the input lies as the result.
+	Before []byte
 }
 
 // Clean removes the handwriting from an encoded picture.
@@ -172,7 +175,10 @@ func (c *Cleaner) Clean(ctx context.Context, data []byte, o Options) (*Result, e
 func encode(p *Page, f imagefile.Format, meta imagefile.Meta) (r *Result, err error) {
 	size := p.Image.Rect.Size()
 	r = &Result{Format: Format(f), Width: size.X, Height: size.Y, Report: p.Report}
-	if r.Data, err = imagefile.Encode(p.Image, f, meta); err != nil || p.Mask == nil {
+	if r.Data, err = imagefile.Encode(p.Image, f, meta); err == nil && p.Before != nil {
+		r.Before, err = imagefile.Encode(p.Before, imagefile.JPEG, meta)
+	}
+	if err != nil || p.Mask == nil {
 		return r, err
 	}
 	if r.Handwriting, err = imagefile.EncodePNG(p.Handwriting); err != nil {
@@ -188,6 +194,7 @@ type Page struct {
 	Report
 	Handwriting *image.NRGBA // with Options.Layers: what was removed, transparent elsewhere
 	Mask        *image.Gray  // with Options.Layers: 255 where something was removed
+	Before      *image.RGBA  // as Result.Before
 }
 
 // CleanImage removes the handwriting from pixels. Limits of dimensions apply as in Clean;
@@ -206,12 +213,15 @@ func (c *Cleaner) clean(ctx context.Context, src *image.RGBA, o Options) (*Page,
 	start := time.Now()
 	p, err := c.engine.Clean(ctx, src, restore.Options{
 		Finish: restore.Finish(o.Finish), Remove: restore.Ink(o.Remove), Layers: o.Layers,
-		KeepOrientation: o.KeepOrientation, KeepDistortion: o.KeepDistortion,
+		Before: o.Before, KeepOrientation: o.KeepOrientation, KeepDistortion: o.KeepDistortion,
 	})
 	if err != nil {
 		return nil, wrap("clean", err)
 	}
-	return &Page{Image: p.Image, Report: reportOf(p, time.Since(start)), Handwriting: p.Handwriting, Mask: p.Mask}, nil
+	return &Page{
+		Image: p.Image, Report: reportOf(p, time.Since(start)),
+		Handwriting: p.Handwriting, Mask: p.Mask, Before: p.Before,
+	}, nil
 }
 
 // Info is what a picture's header says.

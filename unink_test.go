@@ -16,6 +16,7 @@ import (
 
 	"unink"
 	"unink/internal/raster"
+	"unink/internal/restore/restoretest"
 )
 
 // page is a small sheet: black bars of print and a blue scrawl.
@@ -253,6 +254,80 @@ func TestTurnsPagesUpright(t *testing.T) {
 		}
 		if got.Turned != 0 || got.Image.Rect != turned.Rect {
 			t.Errorf("turned by %d° and to be kept: turned by %d°, %v", 90*quarters, got.Turned, got.Image.Rect)
+		}
+	}
+}
+
+// A page that was photographed upside down and askew is given before the erasing as well: what is
+// printed lies there where it lies in the result.
+func TestBeforeLiesAsTheResult(t *testing.T) {
+	c := newCleaner(t, unink.Limits{})
+	page := restoretest.Picture(t, "docs/before.jpg")
+	askew := restoretest.TurnedBy(4, page.Rect.Dx(), page.Rect.Dy())
+	came := raster.Turn(restoretest.Seen(page, askew), 2)
+	r, err := c.Clean(context.Background(), jpegOf(t, came),
+		unink.Options{Format: unink.PNG, Before: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Turned != 180 || !r.Flattened {
+		t.Fatalf("turned by %d°, flattened: %t", r.Turned, r.Flattened)
+	}
+	after := greyOf(t, r.Data)
+	before := greyOf(t, r.Before)
+	if before.Rect != after.Rect {
+		t.Fatalf("%v before, %v after", before.Rect, after.Rect)
+	}
+	if share := printIn(before, after); share < 0.97 {
+		t.Errorf("%.3f of the print lie in the same place", share)
+	}
+	if share := printIn(greyOf(t, jpegOf(t, came)), after); share > 0.5 {
+		t.Errorf("%.3f lie there in the photo, too: the page tells nothing", share)
+	}
+}
+
+// printIn is the share of a result's print that is dark in another picture as well.
+func printIn(m, result *image.Gray) float64 {
+	dark, same := 0, 0
+	for y := range result.Rect.Dy() {
+		for x := range result.Rect.Dx() {
+			if result.GrayAt(x, y).Y > 60 {
+				continue
+			}
+			dark++
+			if (image.Point{X: x, Y: y}).In(m.Rect) && m.GrayAt(x, y).Y < 160 {
+				same++
+			}
+		}
+	}
+	return float64(same) / float64(dark)
+}
+
+func greyOf(t *testing.T, data []byte) *image.Gray {
+	t.Helper()
+	m, _, err := image.Decode(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	grey := image.NewGray(m.Bounds())
+	draw.Draw(grey, grey.Rect, m, image.Point{}, draw.Src)
+	return grey
+}
+
+// Of a page that lies as it came there is no other picture, nor where none is asked for.
+func TestBeforeIsGivenWhereItDiffers(t *testing.T) {
+	c := newCleaner(t, unink.Limits{})
+	page := restoretest.Picture(t, "docs/before.jpg")
+	for name, o := range map[string]unink.Options{
+		"as it lies":    {Before: true, KeepOrientation: true, KeepDistortion: true},
+		"not asked for": {},
+	} {
+		p, err := c.CleanImage(context.Background(), raster.Turn(page, 1), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Before != nil {
+			t.Errorf("%s: a picture of %v", name, p.Before.Rect)
 		}
 	}
 }

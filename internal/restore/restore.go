@@ -56,6 +56,7 @@ type Options struct {
 	Finish          Finish
 	Remove          Ink
 	Layers          bool
+	Before          bool // also hand out the page as it was, lying as the result does
 	KeepOrientation bool // as the Colour finish always does
 	KeepDistortion  bool // likewise
 }
@@ -80,6 +81,7 @@ type Page struct {
 	Removed     float64       // share of the pixels, 0 to 1
 	Handwriting *image.NRGBA  // with Layers
 	Mask        *image.Gray   // with Layers: 255 where something was removed
+	Before      *image.RGBA   // with Before, where the page was turned or flattened: it, uncleaned
 	Turned      int           // degrees clockwise that the page was turned to stand upright
 	Flattened   bool          // skew, perspective or curl was undone
 	Skew        float64       // degrees clockwise that was undone, at the page's middle
@@ -104,6 +106,7 @@ func (e *Engine) Clean(ctx context.Context, src *image.RGBA, o Options) (*Page, 
 	for _, s := range []step{
 		{"orient", "orient", w.orient},
 		{"flatten", "flatten", w.flatten},
+		{"flatten", "", w.keepBefore},
 		{"demoire", "demoire", w.demoire},
 		{"segment", "", w.classify},
 		{"erase", "segment", w.decide},
@@ -255,6 +258,14 @@ func (w *work) findFlat(ctx context.Context) (flatten.Result, error) {
 		f.Warp = f.Warp.After(level)
 	}
 	return f, nil
+}
+
+// keepBefore hands the page out as it lies now. Where it lies as it came, the input is that picture.
+func (w *work) keepBefore(context.Context) (*image.RGBA, error) {
+	if w.options.Before && (w.result.Turned != 0 || w.result.Flattened) {
+		w.result.Before = w.src // which no later stage changes
+	}
+	return w.src, nil
 }
 
 // demoire takes the pattern of a photographed screen away, in the scan finish.
