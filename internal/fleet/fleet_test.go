@@ -69,9 +69,9 @@ func TestLargePageAndResultComeWhole(t *testing.T) {
 		return b
 	}
 	page := noise(unink.DefaultMaxBytes)
-	options := unink.Options{Finish: unink.Colour, Remove: unink.Blue | unink.Red, Format: unink.WebP, Layers: true, KeepOrientation: true, KeepDistortion: true}
+	options := unink.Options{Finish: unink.Colour, Remove: unink.Blue | unink.Red, Format: unink.WebP, Layers: true, Before: true, KeepOrientation: true, KeepDistortion: true}
 	want := &unink.Result{
-		Data: noise(9<<20 + 1), Handwriting: noise(64<<10 - headroom), Mask: noise(1), Format: unink.WebP, Width: 5000, Height: 7000,
+		Data: noise(9<<20 + 1), Handwriting: noise(64<<10 - headroom), Mask: noise(1), Before: noise(300 << 10), Format: unink.WebP, Width: 5000, Height: 7000,
 		Report: unink.Report{
 			Turned: 270, Flattened: true, Skew: -1.5, Corners: &unink.Corners{{1, 2}, {3, 4}, {5, 6}, {7, 8}}, Removed: 0.125,
 			Confidence: unink.Confidence{Orient: 0.99, Flatten: 0.5, Segment: 0.75},
@@ -442,6 +442,13 @@ func TestUnknownOptionIsDeclined(t *testing.T) {
 	}
 }
 
+// A worker that does not know what the page before is reads nothing of it among the options.
+func TestOlderWorkersCleanWithoutThePageBefore(t *testing.T) {
+	if wire, err := json.Marshal(options(unink.Options{Before: true})); err != nil || string(wire) != "{}" {
+		t.Errorf("the options are %s (%v)", wire, err)
+	}
+}
+
 // A worker that says what makes no sense is one that failed.
 func TestNonsense(t *testing.T) {
 	type said struct {
@@ -458,6 +465,7 @@ func TestNonsense(t *testing.T) {
 		"a negative part":        {{finished, 0, result{Data: 5, Mask: -4}}},
 		"no data":                {{finished, 0, result{Mask: 4}}},
 		"overflow":               {{finished, 0, result{Data: 1 << 62, Mask: 1 << 62, Handwriting: 1 << 62}}},
+		"too much together":      {{finished, 0, result{Data: maxResult, Before: 1}}},
 		"too many acks":          {{acknowledge, 7, []byte{}}},
 		"an old ack":             {{acknowledge, -1, []byte{}}},
 		"a broken failure":       {{failed, 0, []byte("nothing")}},

@@ -13,7 +13,7 @@ func FuzzMessage(f *testing.F) {
 	for k, body := range map[kind]string{
 		proposal: `{"page":"p","size":10,"budget":1000000000,"options":{"finish":1,"layers":true}}`,
 		take:     `{"worker":"w"}`, failed: `{"code":"broken","op":"decode","message":"m","hint":"h","cause":"c"}`,
-		finished: `{"made":{"version":"v1","model":"aa"},"format":1,"width":2,"height":3,"data":9223372036854775807,"handwriting":1,"mask":1}`,
+		finished: `{"made":{"version":"v1","model":"aa"},"format":1,"width":2,"height":3,"data":9223372036854775807,"handwriting":1,"mask":1,"before":1}`,
 		piece:    "\x00\x01",
 	} {
 		f.Add(string(k), "0", "", []byte(body))
@@ -32,10 +32,10 @@ func FuzzMessage(f *testing.F) {
 			if n := cap(a.in.data); n < 1 || n > maxResult {
 				t.Fatalf("a result of %d bytes is taken", n)
 			}
-			if a.result.Data+a.result.Handwriting+a.result.Mask <= 1<<20 {
-				full := a.result.with(make([]byte, cap(a.in.data)))
-				if len(full.Data)+len(full.Handwriting)+len(full.Mask) != cap(a.in.data) {
-					t.Errorf("%d, %d and %d bytes of %d", len(full.Data), len(full.Handwriting), len(full.Mask), cap(a.in.data))
+			if size := cap(a.in.data); size <= 1<<20 {
+				full := a.result.with(make([]byte, size))
+				if n := len(full.Data) + len(full.Handwriting) + len(full.Mask) + len(full.Before); n != size {
+					t.Errorf("%d bytes of %d", n, size)
 				}
 			}
 		}

@@ -70,6 +70,9 @@ type offer struct {
 	Options json.RawMessage `json:"options"`
 	Again   bool            `json:"again,omitempty"` // a worker lost it before
 	Not     string          `json:"not,omitempty"`   // that worker
+	// Before is an option beside the options: an older worker does not know it, and cleans the page
+	// all the same.
+	Before bool `json:"before,omitempty"`
 }
 
 // options are unink's on the wire. What is not asked for is not written, so that a worker that does not
@@ -79,6 +82,7 @@ type options struct {
 	Remove          unink.Ink    `json:"remove,omitempty"`
 	Format          unink.Format `json:"format,omitempty"`
 	Layers          bool         `json:"layers,omitempty"`
+	Before          bool         `json:"-"` // in the offer
 	KeepOrientation bool         `json:"keepOrientation,omitempty"`
 	KeepDistortion  bool         `json:"keepDistortion,omitempty"`
 }
@@ -107,6 +111,7 @@ type result struct {
 	Data        int          `json:"data"` // bytes of each part, which come in this order
 	Handwriting int          `json:"handwriting,omitempty"`
 	Mask        int          `json:"mask,omitempty"`
+	Before      int          `json:"before,omitempty"`
 }
 
 // Build says what a worker is made of.
@@ -118,31 +123,35 @@ type Build struct {
 func resultOf(r *unink.Result, made Build) result {
 	return result{
 		Made: made, Format: r.Format, Width: r.Width, Height: r.Height, Report: r.Report,
-		Data: len(r.Data), Handwriting: len(r.Handwriting), Mask: len(r.Mask),
+		Data: len(r.Data), Handwriting: len(r.Handwriting), Mask: len(r.Mask), Before: len(r.Before),
 	}
 }
 
 func (r result) size() (int, error) {
-	n := r.Data + r.Handwriting + r.Mask
-	if min(r.Data-1, r.Handwriting, r.Mask) < 0 || max(r.Data, r.Handwriting, r.Mask, n) > maxResult {
-		return 0, fmt.Errorf("a result cannot have %d, %d and %d bytes", r.Data, r.Handwriting, r.Mask)
+	n := 0
+	for _, part := range []int{r.Data, r.Handwriting, r.Mask, r.Before} {
+		if part < 0 || part > maxResult-n {
+			return 0, fmt.Errorf("a result cannot have a part of %d bytes after %d others", part, n)
+		}
+		n += part
+	}
+	if r.Data == 0 {
+		return 0, errors.New("a result cannot be without data")
 	}
 	return n, nil
 }
 
 func (r result) with(data []byte) *unink.Result {
-	layers := data[r.Data:]
-	full := &unink.Result{
-		Data: data[:r.Data:r.Data], Format: r.Format, Width: r.Width, Height: r.Height,
-		Report: r.Report,
+	next := func(size int) (part []byte) {
+		if size > 0 {
+			part, data = data[:size:size], data[size:]
+		}
+		return part
 	}
-	if r.Handwriting > 0 {
-		full.Handwriting = layers[:r.Handwriting:r.Handwriting]
+	return &unink.Result{
+		Data: next(r.Data), Format: r.Format, Width: r.Width, Height: r.Height, Report: r.Report,
+		Handwriting: next(r.Handwriting), Mask: next(r.Mask), Before: next(r.Before),
 	}
-	if r.Mask > 0 {
-		full.Mask = layers[r.Handwriting:]
-	}
-	return full
 }
 
 // failure is a page's own error.

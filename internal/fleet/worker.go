@@ -167,6 +167,7 @@ func (w *Worker) serve(working context.Context, m *nats.Msg) error {
 	var o offer
 	err = json.Unmarshal(m.Data, &o)
 	options, bad := readOptions(o.Options)
+	options.Before = o.Before
 	switch {
 	case err != nil || bad != nil || o.Size < 1 || o.Size > maxPage:
 		w.log.Warn("a page was declined", "page", o.Page, "bytes", o.Size, "cause", errors.Join(err, bad))
@@ -319,7 +320,7 @@ func (j *job) answer(working context.Context, c cleaned) error {
 		r := resultOf(c.result, j.worker.cfg.Build)
 		if _, c.err = r.size(); c.err == nil {
 			head := func() error { return j.sayJSON(finished, r) }
-			j.out = newOutgoing(j.nc, head, c.result.Data, c.result.Handwriting, c.result.Mask)
+			j.out = newOutgoing(j.nc, head, c.result.Data, c.result.Handwriting, c.result.Mask, c.result.Before)
 			j.out.begin(j.link)
 			return nil
 		}
