@@ -44,6 +44,7 @@ var cleanupFields = fields[input]{
 	"keep_distortion": flag(func(in *input) *bool { return &in.options.KeepDistortion }),
 	"keep_ori":        flag(func(in *input) *bool { return &in.options.KeepOrientation }),
 	"return_layers":   flag(func(in *input) *bool { return &in.options.Layers }),
+	"return_before":   flag(func(in *input) *bool { return &in.options.Before }),
 	"preserve_color": text(func(in *input, name, v string) error {
 		preserve, err := parseFlag(name, v)
 		if preserve {
@@ -113,6 +114,7 @@ var cleanupKeys = map[string]func(b *cleanupBody, key string, dec *json.Decoder)
 	"keep_distortion": into("true or false", func(b *cleanupBody, v bool) error { b.options.KeepDistortion = v; return nil }),
 	"keep_ori":        into("true or false", func(b *cleanupBody, v bool) error { b.options.KeepOrientation = v; return nil }),
 	"return_layers":   into("true or false", func(b *cleanupBody, v bool) error { b.options.Layers = v; return nil }),
+	"return_before":   into("true or false", func(b *cleanupBody, v bool) error { b.options.Before = v; return nil }),
 	"preserve_color": into("true or false", func(b *cleanupBody, v bool) error {
 		if v {
 			b.options.Finish = unink.Colour

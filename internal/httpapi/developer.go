@@ -121,8 +121,8 @@ func (s *Server) cleanup(w http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, err
 	}
 	plain := wantsPicture(r.Header.Values("Accept"))
-	if plain && in.options.Layers {
-		return nil, fail(badParameter, "layers come in JSON; send Accept: application/json, or leave return_layers out")
+	if plain && (in.options.Layers || in.options.Before) {
+		return nil, fail(badParameter, "layers and the page before come in JSON; send Accept: application/json, or leave return_layers and return_before out")
 	}
 	if c.key, err = idempotencyKey(r, c.caller.owner, same...); err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func (s *Server) cleanup(w http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer := developerAnswer{Data: envelope{imageAnswer{MediaID: res.Data}}, Message: "success"}
+	answer := developerAnswer{Data: envelope{imageAnswer{MediaID: res.Data, Before: res.Before}}, Message: "success"}
 	if in.options.Layers {
 		answer.Data.Data.Layers, answer.Data.Data.Report = &layers{res.Handwriting, res.Mask}, &res.Report
 	}

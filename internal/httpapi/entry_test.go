@@ -88,6 +88,18 @@ func TestWebLayers(t *testing.T) {
 	}
 }
 
+func TestWebBefore(t *testing.T) {
+	image := field{name: "image", data: picture(t, 40, 30)}
+	s := start(t, &fakeCleaner{})
+	asked := s.do(s.webRequest("", image, field{name: "returnBefore", value: "true"}))
+	if v := asked.decode(t); asked.status != 200 || string(v.Data.Data.Before) != "before" {
+		t.Errorf("got %d %.200s", asked.status, asked.body)
+	}
+	if plain := s.do(s.webRequest("", image)); bytes.Contains(plain.body, []byte("before")) {
+		t.Errorf("a page before that nobody asked for: %.200s", plain.body)
+	}
+}
+
 // TestWebIdempotencyKey sends pages of one account with keys.
 func TestWebIdempotencyKey(t *testing.T) {
 	s := withAccounts(t)
@@ -246,6 +258,7 @@ func TestDeveloperSuccess(t *testing.T) {
 		"inks":        {`,"remove":["red","pencil"]`, unink.Options{Remove: unink.Red | unink.Pencil}},
 		"no inks":     {`,"remove":[]`, unink.Options{}},
 		"layers":      {`,"return_layers":true`, unink.Options{Layers: true}},
+		"before":      {`,"return_before":true`, unink.Options{Before: true}},
 		"white space": {" \n", unink.Options{}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -264,6 +277,9 @@ func TestDeveloperSuccess(t *testing.T) {
 			}
 			if layers := v.Data.Data.Layers; (layers != nil) != c.want.Layers {
 				t.Errorf("layers: %v", layers)
+			}
+			if before := v.Data.Data.Before; (before != nil) != c.want.Before {
+				t.Errorf("before: %q", before)
 			}
 		})
 	}

@@ -111,6 +111,7 @@ var formFields = fields[uploadForm]{
 	"keepOrientation": flag(func(f *uploadForm) *bool { return &f.options.KeepOrientation }),
 	"keepDistortion":  flag(func(f *uploadForm) *bool { return &f.options.KeepDistortion }),
 	"returnLayers":    flag(func(f *uploadForm) *bool { return &f.options.Layers }),
+	"returnBefore":    flag(func(f *uploadForm) *bool { return &f.options.Before }),
 }
 
 func text[F any](set func(f *F, name, value string) error) func(*F, string, io.Reader) error {

@@ -59,6 +59,9 @@ func echo(data []byte, o unink.Options) (*unink.Result, error) {
 	if o.Layers {
 		res.Handwriting, res.Mask = []byte("ink"), []byte("mask")
 	}
+	if o.Before {
+		res.Before = []byte("before")
+	}
 	return res, nil
 }
 
@@ -166,6 +169,7 @@ func (a answer) decode(t *testing.T) (v struct {
 		Data struct {
 			MediaID []byte
 			Layers  *struct{ Handwriting, Mask []byte }
+			Before  []byte
 		}
 	}
 }) {

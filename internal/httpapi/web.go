@@ -88,6 +88,7 @@ type imageAnswer struct {
 	MediaID []byte        `json:"mediaId"` // Base64 in JSON
 	Layers  *layers       `json:"layers,omitempty"`
 	Report  *unink.Report `json:"report,omitempty"` // beside the layers
+	Before  []byte        `json:"before,omitempty"` // a JPEG
 }
 
 type layers struct {
@@ -131,7 +132,7 @@ func (s *Server) processImage(w http.ResponseWriter, r *http.Request) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	answer := webAnswer{Data: envelope{imageAnswer{MediaID: res.Data}}, IsTrial: c.caller.trial}
+	answer := webAnswer{Data: envelope{imageAnswer{MediaID: res.Data, Before: res.Before}}, IsTrial: c.caller.trial}
 	if options.Layers {
 		answer.Data.Data.Layers, answer.Data.Data.Report = &layers{res.Handwriting, res.Mask}, &res.Report
 	}
