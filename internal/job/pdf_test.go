@@ -12,8 +12,10 @@ import (
 	"go.uber.org/goleak"
 
 	"unink"
+	"unink/internal/imagefile"
 	"unink/internal/pdf"
 	"unink/internal/pdf/pdftest"
+	"unink/internal/restore/restoretest"
 )
 
 // sizesOf are the sizes of a PDF's pages.
@@ -157,4 +159,107 @@ func TestPageRanges(t *testing.T) {
 			t.Errorf("%q is %v", s, r)
 		}
 	}
+}
+
+// A photo of a sheet on a desk comes out of a PDF as it comes out of a JPEG: flattened, the desk cut
+// away, and what is printed in the same places.
+func TestPhotoInPDFIsCleanedAsThePhoto(t *testing.T) {
+	engine, err := unink.New(unink.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = engine.Close() })
+	page := restoretest.Picture(t, "../../docs/before.jpg")
+	size := page.Rect.Size()
+	seen := restoretest.OnDesk(page, restoretest.FromAbove(size.X, size.Y))
+	photo, err := imagefile.Encode(seen, imagefile.JPEG, imagefile.Meta{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone, result := cleanedAlone(t, engine, "photo.jpg", photo)
+	if !alone.Flattened {
+		t.Fatal("the photo is not flattened")
+	}
+	want, err := imagefile.Decode(result, imagefile.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct{ dpi, rotate int }{
+		"as fine as it is drawn":   {150, 0},
+		"finer than it is drawn":   {400, 0},
+		"coarser than it is drawn": {80, 0},
+		"lying on its side":        {150, 90},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sheet := size.Mul(72).Div(c.dpi)
+			p := pdftest.Page{Width: sheet.X, Height: sheet.Y, Rotate: c.rotate, Scan: photo}
+			report, result := cleanedAlone(t, engine, "photo.pdf", pdftest.Make(p))
+			d, err := pdf.Open(t.Context(), result)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer d.Close()
+			got, err := d.Draw(t.Context(), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !report.Flattened {
+				t.Error("it is not flattened")
+			}
+			if share := printIn(got.Pixels, want.Pixels); share < 0.95 {
+				t.Errorf("%.3f of the print lie in the same place", share)
+			}
+		})
+	}
+}
+
+// cleanedAlone cleans one file of one page, and returns its report and its result.
+func cleanedAlone(t *testing.T, engine Engine, name string, data []byte) (unink.Report, []byte) {
+	t.Helper()
+	in, out := filepath.Join(t.TempDir(), name), filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(in, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := Request{Inputs: []string{in}, Out: out}.Plan(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := all(t, p, engine, 1)
+	result, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return told.pages[0].Result.Report, result
+}
+
+// printIn is the share of a result's print that another one, of any size, has in the same place.
+func printIn(m, result *image.RGBA) float64 {
+	width, height := result.Rect.Dx(), result.Rect.Dy()
+	dark, same := 0, 0
+	for y := range height {
+		for x := range width {
+			if result.RGBAAt(x, y).G > 60 {
+				continue
+			}
+			dark++
+			if isDarkNear(m, x*m.Rect.Dx()/width, y*m.Rect.Dy()/height) {
+				same++
+			}
+		}
+	}
+	return float64(same) / float64(dark)
+}
+
+// isDarkNear reports whether a picture has ink so close to a place that it is the same ink.
+func isDarkNear(m *image.RGBA, x, y int) bool {
+	const far = 3 // pixels
+	around := image.Rect(x-far, y-far, x+far+1, y+far+1).Intersect(m.Rect)
+	for y := around.Min.Y; y < around.Max.Y; y++ {
+		for x := around.Min.X; x < around.Max.X; x++ {
+			if m.RGBAAt(x, y).G < 160 {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"image"
-	"image/color"
 	"math"
 	"testing"
 
@@ -76,22 +75,8 @@ func picturePlace(w *raster.Warp, u, v float64) (float64, float64) {
 
 // A sheet on a dark desk, seen at an angle, is shown from above and cut out.
 func TestFlattenCutsOutTheSheet(t *testing.T) {
-	page := restoretest.Page()
-	at := func(x, y float64) (float64, float64) {
-		x, y = x-360, y-480
-		d := 0.8 + 0.0002*x + 0.00025*y
-		return 360 + (1.02*x+0.06*y)/d, 480 + (1.02*y-0.05*x)/d
-	}
-	picture := restoretest.Seen(page, at)
-	for y := range restoretest.PageHeight {
-		for x := range restoretest.PageWidth {
-			if u, v := at(float64(x), float64(y)); u < 0 || v < 0 || u > restoretest.PageWidth-1 ||
-				v > restoretest.PageHeight-1 {
-				picture.SetRGBA(x, y, color.RGBA{70, 60, 50, 255})
-			}
-		}
-	}
-	w := flattened(t, picture).Warp
+	at := restoretest.FromAbove(restoretest.PageWidth, restoretest.PageHeight)
+	w := flattened(t, restoretest.OnDesk(restoretest.Page(), at)).Warp
 	if w == nil {
 		t.Fatal("the page is left")
 	}

@@ -77,6 +77,30 @@ func TurnedBy(degrees float64, w, h int) func(x, y float64) (float64, float64) {
 	}
 }
 
+// FromAbove is a view, for [OnDesk], of a page of w × h at an angle.
+func FromAbove(w, h int) func(x, y float64) (float64, float64) {
+	cx, cy, unit := float64(w)/2, float64(h)/2, PageWidth/float64(w)
+	return func(x, y float64) (float64, float64) {
+		x, y = x-cx, y-cy
+		d := 0.8 + (0.0002*x+0.00025*y)*unit
+		return cx + (1.02*x+0.06*y)/d, cy + (1.02*y-0.05*x)/d
+	}
+}
+
+// OnDesk is [Seen] of a page that lies on a dark desk.
+func OnDesk(page *image.RGBA, at func(x, y float64) (float64, float64)) *image.RGBA {
+	photo := Seen(page, at)
+	for y := range photo.Rect.Dy() {
+		for x := range photo.Rect.Dx() {
+			u, v := at(float64(x), float64(y))
+			if u < 0 || v < 0 || u > float64(page.Rect.Dx()-1) || v > float64(page.Rect.Dy()-1) {
+				photo.SetRGBA(x, y, color.RGBA{70, 60, 50, 255})
+			}
+		}
+	}
+	return photo
+}
+
 // The size of [Page] in pixels.
 const (
 	PageWidth  = 720
