@@ -92,6 +92,7 @@ type cleanupRequest struct {
 	PreserveColor  bool     `json:"preserve_color"`
 	OutputFormat   string   `json:"output_format,omitempty"`
 	ReturnLayers   bool     `json:"return_layers"`
+	ReturnBefore   bool     `json:"return_before,omitempty"` // which older services do not know
 	Remove         []string `json:"remove,omitempty"`
 }
 
@@ -106,6 +107,7 @@ type cleanupAnswer struct {
 				Handwriting []byte `json:"handwriting"`
 				Mask        []byte `json:"mask"`
 			} `json:"layers"`
+			Before []byte       `json:"before"`
 			Report unink.Report `json:"report"`
 		} `json:"data"`
 	} `json:"data"`
@@ -123,6 +125,7 @@ func (r *remote) Clean(ctx context.Context, data []byte, o unink.Options) (*unin
 	request := cleanupRequest{
 		MediaID: data, KeepDistortion: o.KeepDistortion, KeepOri: o.KeepOrientation, PreserveColor: o.Finish == unink.Colour,
 		ReturnLayers: true, // the report comes with them
+		ReturnBefore: o.Before,
 	}
 	if o.Format != unink.Auto {
 		request.OutputFormat = o.Format.String()
@@ -143,7 +146,7 @@ func (r *remote) Clean(ctx context.Context, data []byte, o unink.Options) (*unin
 	if err != nil {
 		return nil, fmt.Errorf("the service's answer holds no picture: %w", err)
 	}
-	res := &unink.Result{Data: d.MediaID, Format: info.Format, Width: info.Width, Height: info.Height, Report: d.Report}
+	res := &unink.Result{Data: d.MediaID, Format: info.Format, Width: info.Width, Height: info.Height, Report: d.Report, Before: d.Before}
 	if o.Layers {
 		res.Handwriting, res.Mask = d.Layers.Handwriting, d.Layers.Mask
 	}

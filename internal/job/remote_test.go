@@ -43,6 +43,27 @@ func fails(status, code int, after string) func(w http.ResponseWriter) {
 	}
 }
 
+// A service is asked for the page before only where it is wanted: older ones do not know the key.
+func TestServerIsAskedForThePageBefore(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		page := map[string]any{"mediaId": pngOf(t, 20, 30, 0)}
+		if strings.Contains(string(body), "return_before") {
+			page["before"] = []byte("a JPEG")
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{"code": 0, "data": map[string]any{"data": page}})
+	}))
+	defer server.Close()
+	r := newRemote(t.Context(), Server{server.URL, "token"}, 1, func(error) {})
+	defer r.http.CloseIdleConnections()
+	for _, asked := range []bool{true, false} {
+		res, err := r.Clean(t.Context(), pngOf(t, 20, 30, 0), unink.Options{Before: asked})
+		if err != nil || (res.Before != nil) != asked {
+			t.Errorf("asked for: %t, got %+v (%v)", asked, res, err)
+		}
+	}
+}
+
 func TestServerIsAskedAgain(t *testing.T) {
 	good := func(w http.ResponseWriter) {
 		body := map[string]any{"code": 0, "message": "success", "data": map[string]any{"data": map[string]any{"mediaId": pngOf(t, 20, 30, 0)}}}

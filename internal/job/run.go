@@ -158,6 +158,7 @@ func (r *run) page(ctx context.Context, pg page) Outcome {
 	}
 	options := r.Options
 	options.Format, options.Layers = pg.format, pg.extras.Mask || pg.extras.Layers
+	options.Before = pg.extras.Compare
 	ctx, stages := pg.watched(ctx)
 	if o.Result, o.Err = r.engine.Clean(ctx, data, options); o.Err == nil {
 		o.Err = stages.err

@@ -5,14 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"image/color"
+	"image/draw"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 
 	"go.uber.org/goleak"
 
 	"unink"
+	"unink/internal/imagefile"
 )
 
 // cleaning is an engine that cleans as a function does.
@@ -60,6 +64,53 @@ func all(t *testing.T, p *Plan, engine Engine, jobs int) *told {
 		t.Fatalf("%+v of %+v", sum, report)
 	}
 	return report
+}
+
+// straightened is an engine that makes pages wider, and hands them out before if it is asked to.
+type straightened struct{ cleaning }
+
+func (straightened) Clean(_ context.Context, _ []byte, o unink.Options) (*unink.Result, error) {
+	res := &unink.Result{Data: picture(600, color.White), Format: unink.PNG}
+	if o.Before {
+		res.Before = picture(600, color.Black)
+	}
+	return res, nil
+}
+
+func picture(width int, c color.Color) []byte {
+	m := image.NewRGBA(image.Rect(0, 0, width, 100))
+	draw.Draw(m, m.Rect, image.NewUniform(c), image.Point{}, draw.Src)
+	data, err := imagefile.EncodePNG(m)
+	if err != nil {
+		panic(err)
+	}
+	return data
+}
+
+// Of a page that was straightened the two pictures beside each other lie alike.
+func TestCompareShowsThePageAsTheResultLies(t *testing.T) {
+	in, out := filepath.Join(t.TempDir(), "x.png"), filepath.Join(t.TempDir(), "y.png")
+	if err := os.WriteFile(in, picture(200, color.White), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := Request{Inputs: []string{in}, Out: out, Extras: Extras{Compare: true}}.Plan(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	all(t, p, straightened{}, 1)
+	data, err := os.ReadFile(strings.TrimSuffix(out, "png") + "compare.jpg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	both, err := imagefile.Decode(data, imagefile.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const gap = 6
+	left, right := both.Pixels.RGBAAt(590, 50), both.Pixels.RGBAAt(600+gap+10, 50)
+	if both.Width != 2*600+gap || left.R > 20 || right.R < 235 {
+		t.Errorf("%d pixels wide, %v and %v", both.Width, left, right)
+	}
 }
 
 func TestInterruptStopsTheRun(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 )
 
 // write writes the page's files, the page itself last: when it is there, all is.
-func (pg page) write(before []byte, res *unink.Result) error {
+func (pg page) write(input []byte, res *unink.Result) error {
 	if pg.extras.Mask || pg.extras.Layers {
 		if err := writeFile(pg.maskName(), res.Mask); err != nil {
 			return err
@@ -25,6 +25,10 @@ func (pg page) write(before []byte, res *unink.Result) error {
 		}
 	}
 	if pg.extras.Compare {
+		before := res.Before
+		if before == nil {
+			before = input
+		}
 		both, err := compare(before, res.Data)
 		if err != nil {
 			return err
