@@ -10,8 +10,9 @@
 //	clean(pixels, width, height, options, done, failed)
 //
 // takes RGBA bytes, row by row, and the options finish, remove, format and source, as the command
-// line spells them, keepOrientation and keepDistortion. done({image, type, handwriting, report})
-// gets two encoded pictures as bytes and the report as JSON; failed(code, message) is as above.
+// line spells them, keepOrientation and keepDistortion. done({image, type, handwriting, before,
+// report}) gets encoded pictures as bytes and the report as JSON; before is empty where the picture
+// that came lies as the result. failed(code, message) is as above.
 package main
 
 import (
@@ -86,7 +87,7 @@ func read(asked js.Value) (o unink.Options, err error) {
 			return o, err
 		}
 	}
-	o.Layers = true
+	o.Layers, o.Before = true, true
 	o.KeepOrientation = asked.Get("keepOrientation").Bool()
 	o.KeepDistortion = asked.Get("keepDistortion").Bool()
 	o.Format, err = unink.ParseFormat(asked.Get("format").String())
@@ -102,13 +103,19 @@ func encode(page *unink.Page, format imagefile.Format) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
+	var before []byte
+	if page.Before != nil {
+		if before, err = imagefile.Encode(page.Before, imagefile.JPEG, imagefile.Meta{}); err != nil {
+			return nil, err
+		}
+	}
 	report, err := json.Marshal(page.Report)
 	if err != nil {
 		return nil, err
 	}
 	return map[string]any{
 		"image": bytesOf(picture), "type": format.MediaType(), "handwriting": bytesOf(handwriting),
-		"report": string(report),
+		"before": bytesOf(before), "report": string(report),
 	}, nil
 }
 

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"image"
 	"image/color"
+	"image/jpeg"
+	"math"
 	"os"
 	"regexp"
 	"strconv"
@@ -513,4 +515,64 @@ func isLight(t *testing.T, _ *service, p *browsertest.Page) {
 			t.Errorf("it loads %s", address)
 		}
 	}
+}
+
+// turned is a page turned clockwise about its middle, on white.
+func turned(m image.Image, degrees float64) image.Image {
+	size := m.Bounds().Size()
+	out := image.NewRGBA(m.Bounds())
+	sin, cos := math.Sincos(degrees * math.Pi / 180)
+	for y := range size.Y {
+		for x := range size.X {
+			dx, dy := float64(x-size.X/2), float64(y-size.Y/2)
+			from := image.Pt(size.X/2+int(math.Round(cos*dx+sin*dy)), size.Y/2+int(math.Round(cos*dy-sin*dx)))
+			out.Set(x, y, color.White)
+			if from.In(out.Rect) {
+				out.Set(x, y, m.At(from.X, from.Y))
+			}
+		}
+	}
+	return out
+}
+
+// A page that was photographed upside down and askew is compared as its result lies, and on demand with the photo as it came.
+// Where nothing was turned or straightened there is no such switch.
+func comparesAlike(t *testing.T, _ *service, p *browsertest.Page) {
+	page, err := os.ReadFile("../../docs/before.jpg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, size := decoded(t, page)
+	var photo bytes.Buffer
+	if err := jpeg.Encode(&photo, turned(m, 184), nil); err != nil {
+		t.Fatal(err)
+	}
+	// The share of the result's print that is dark before as well; no number until both pictures are there.
+	const alike = `(() => {
+		const [before, after] = ['.before', '.after'].map((s) => document.querySelector(s));
+		if (![before, after].every(({ complete, naturalWidth }) => complete && naturalWidth)) return NaN;
+		const [was, is] = [before, after].map((picture) => {
+			const pen = new OffscreenCanvas(after.naturalWidth, after.naturalHeight).getContext('2d');
+			pen.drawImage(picture, 0, 0, after.naturalWidth, after.naturalHeight);
+			return pen.getImageData(0, 0, after.naturalWidth, after.naturalHeight).data;
+		});
+		let dark = 0, same = 0;
+		for (let i = 0; i < is.length; i += 4) if (is[i] < 60) { dark++; if (was[i] < 160) same++; }
+		return same / dark;
+	})()`
+	const shown = `document.querySelector('#came').checkVisibility()`
+	p.Pick(p.File("straight.png", picture(300, 200)), p.File("askew.jpg", photo.Bytes()))
+	p.UntilLong(`states() == 'done,done'`)
+	p.Until(`document.querySelector('.before').naturalWidth == 300`)
+	p.Is(shown, "false")
+	p.Press("Compare: askew.jpg")
+	p.Until(shown + ` && ` + alike + ` > 0.95`)
+	p.Accessible()
+	came := fmt.Sprintf(`document.querySelector('.before').naturalWidth == %d`, size.X)
+	p.Toggle("#as-it-came")
+	p.Until(came + ` && ` + alike + ` < 0.5`)
+	p.GoTo("/")
+	p.FrontReady()
+	p.Press("Compare: askew.jpg")
+	p.Until(shown + ` && ` + alike + ` > 0.95`)
 }

@@ -31,7 +31,7 @@ var pageFlows = []struct {
 	flows map[string]flow
 }{
 	{"open-handed", slices.Concat(openHanded, sellingFlags), map[string]flow{
-		"slider": compares, "queue": queues, "refused at once": isRefusedAtOnce, "made smaller": makesSmaller, "drop and paste": dropsAndPastes,
+		"slider": compares, "before and after alike": comparesAlike, "queue": queues, "refused at once": isRefusedAtOnce, "made smaller": makesSmaller, "drop and paste": dropsAndPastes,
 		"narrow": isNarrow, "options": choosesOptions, "odd PDFs": sendsOddPDFs, "blank pages": keepsBlankPages, "damaged": isDamaged, "together": savesTogether, "again": cleansAgain, "hands on": handsOn, "order": keepsTheOrder, "formats": savesInFormats,
 		"zoom": zooms, "copy and print": copiesAndPrints, "touch-up": touchesUp, "touch-up left": touchesUpAndLeaves, "two tabs": hasTwoTabs, "shared": shares, "light weight": isLight,
 		"life of an account": livesWithAnAccount, "sessions": endsSessions, "deleting": deletesTheAccount, "nothing left behind": leavesNothingBehind, "wrong in forms": fillsInWrongly,
@@ -46,7 +46,7 @@ var pageFlows = []struct {
 	{"killed", nil, map[string]flow{"killed": killedMeanwhile}},
 	{"away", openHanded, map[string]flow{"away": findsItGone}},
 	{"device", onDevice, map[string]flow{
-		"guest on the device": cleansOnTheDevice, "many on the device": cleansManyOnTheDevice, "same on the device": isTheSameOnTheDevice,
+		"guest on the device": cleansOnTheDevice, "many on the device": cleansManyOnTheDevice, "same on the device": isTheSameOnTheDevice, "alike on the device": comparesAlike,
 		"stopped on the device": stopsOnTheDevice, "failing on the device": failsOnTheDevice,
 	}},
 	{"only", []string{"--browser", "only"}, map[string]flow{"only the device": hasOnlyTheDevice}},

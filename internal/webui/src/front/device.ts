@@ -31,8 +31,8 @@ export async function cleanHere(page: Page, options: Options, signal: AbortSigna
     if (!engine) await start(signal, told);
     const answer = await ask({ picture: page.source!, options: wanted(page.source!, options) }, signal, told);
     if (!('image' in answer)) throw new Error('the engine answers something else');
-    const { image, handwriting, report } = answer;
-    return { image, handwriting, unwritten: JSON.parse(report).removed === 0, strokes: [] };
+    const { image, handwriting, before, report } = answer;
+    return { image, handwriting, before, unwritten: JSON.parse(report).removed === 0, strokes: [] };
   } catch (error) {
     if (!(error instanceof NotCleaned && error.how.unusable)) stop(); // what it is doing is not wanted, or it is no good
     throw error;

@@ -14,6 +14,7 @@ export interface Stroke {
 export interface Result {
   image: Blob;
   handwriting: Blob; // what was removed, transparent elsewhere
+  before?: Blob; // the page uncleaned, as the image lies; absent where the source lies so
   made?: string; // the options that it was made with
   unwritten: boolean; // of a PDF's page: nothing was removed
   strokes: Stroke[];

@@ -26,5 +26,5 @@ export type News =
   | { loaded: number } // share of the parts, 0 to 1
   | { ready: true }
   | { stage: string }
-  | { image: Blob; handwriting: Blob; report: string }
+  | { image: Blob; handwriting: Blob; before: Blob | undefined; report: string }
   | { failed: string; message: string };

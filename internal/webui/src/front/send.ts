@@ -10,7 +10,7 @@ import type { Job, Page, Result } from './model';
 export type Options = Record<string, string>;
 
 interface Answer extends Failure {
-  data?: { data?: { mediaId?: string; layers?: { handwriting: string; mask: string } } };
+  data?: { data?: { mediaId?: string; before?: string; layers?: { handwriting: string; mask: string } } };
   limitType?: string;
 }
 
@@ -33,6 +33,7 @@ export async function send(job: Job, page: Page, options: Options, bulk: boolean
   const data = new FormData();
   for (const [name, value] of Object.entries(options)) data.set(name, value);
   data.set('returnLayers', 'true');
+  data.set('returnBefore', 'true');
   if (bulk) data.set('isBulkProcessing', 'true');
   if (job.pdf) data.set('isPdfProcessing', 'true');
   await identify(data, job.pdf, signal);
@@ -95,10 +96,11 @@ function windowText(limitType: string | undefined, otherwise: string): string {
 }
 
 async function resultOf(answer: Answer, pdf: boolean): Promise<Result> {
-  const { mediaId, layers } = answer.data!.data!;
+  const { mediaId, before, layers } = answer.data!.data!;
   return {
     image: pictureOf(mediaId!),
     handwriting: layers ? pictureOf(layers.handwriting) : new Blob(),
+    before: before ? pictureOf(before) : undefined,
     unwritten: pdf && layers !== undefined && await isEmpty(pictureOf(layers.mask)).catch(() => false),
     strokes: [],
   };

@@ -29,11 +29,9 @@ export class Viewer {
 
   /** Shows a pair of addresses; where the browser cannot read the one before, the result alone. */
   show(before: string, after: string): void {
-    const first = find<HTMLImageElement>('.before');
-    this.frame.classList.remove('single');
-    first.onerror = () => this.frame.classList.add('single');
-    find<HTMLImageElement>('.after').src = after;
-    first.src = before;
+    find<HTMLImageElement>('.before').onerror = () => this.frame.classList.add('single');
+    this.replaceAfter(after);
+    this.replaceBefore(before);
     this.zoomTo(1);
     this.split(50);
   }
@@ -41,6 +39,12 @@ export class Viewer {
   /** Shows another result in place of the one that is seen. */
   replaceAfter(after: string): void {
     find<HTMLImageElement>('.after').src = after;
+  }
+
+  /** Shows another picture of the page before. */
+  replaceBefore(before: string): void {
+    this.frame.classList.remove('single');
+    find<HTMLImageElement>('.before').src = before;
   }
 
   /** Whether the picture is moved, rather than the slider, by dragging. */

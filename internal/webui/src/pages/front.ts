@@ -15,6 +15,7 @@ import { Viewer } from '../front/viewer';
 
 const form = find<HTMLFormElement>('#options');
 const result = find('#result');
+const asItCame = find<HTMLInputElement>('#as-it-came');
 const viewer = new Viewer();
 const list = new List({
   act: (action, job) => actions[action](job),
@@ -196,9 +197,9 @@ function view(job: Job, page: Page): void {
   void finishTouchUp();
   viewed = { job, page };
   for (const url of urls) URL.revokeObjectURL(url);
-  urls = [page.source!, finished(page.result!)].map((blob) => URL.createObjectURL(blob));
-  const [before, after] = urls as [string, string];
-  viewer.show(before, after);
+  urls = [before(page), finished(page.result!)].map((blob) => URL.createObjectURL(blob));
+  viewer.show(urls[0]!, urls[1]!);
+  find('#came').hidden = !page.result!.before;
   find('#result-title').textContent = job.name;
   find('#actions').hidden = false;
   find<HTMLButtonElement>('#touch-up').disabled = page.result!.image.size === 0;
@@ -206,12 +207,22 @@ function view(job: Job, page: Page): void {
   showPager();
 }
 
+/** A page before, as its result lies or, where people want to see that, as it came. */
+const before = ({ source, result }: Page): Blob => (asItCame.checked ? undefined : result!.before) ?? source!;
+
+asItCame.addEventListener('change', () => {
+  URL.revokeObjectURL(urls[0]!);
+  urls[0] = URL.createObjectURL(before(viewed!.page)); // without a page there is no switch
+  viewer.replaceBefore(urls[0]);
+});
+
 function viewNothing(): void {
   void finishTouchUp();
   viewed = null;
   viewer.show(shown.assets['before.webp']!, shown.assets['after.webp']!);
   find('#result-title').textContent = t('front.js.example');
   find('#actions').hidden = true;
+  find('#came').hidden = true;
   find('#pager').hidden = true;
   list.mark(null);
 }

@@ -22,6 +22,7 @@ interface Cleaned {
   image: Uint8Array<ArrayBuffer>;
   type: string;
   handwriting: Uint8Array<ArrayBuffer>;
+  before: Uint8Array<ArrayBuffer>; // empty where the picture lies as it came
   report: string;
 }
 
@@ -76,8 +77,9 @@ async function cleanPicture(picture: Blob, options: Options): Promise<void> {
   } catch {
     return fail('format', 'the browser cannot read the picture');
   }
-  clean(pixels.data, pixels.width, pixels.height, options, ({ image, type, handwriting, report }) => tell({
-    image: new Blob([image], { type }), handwriting: new Blob([handwriting], { type: 'image/png' }), report,
+  clean(pixels.data, pixels.width, pixels.height, options, ({ image, type, handwriting, before, report }) => tell({
+    image: new Blob([image], { type }), handwriting: new Blob([handwriting], { type: 'image/png' }),
+    before: before.length ? new Blob([before], { type: 'image/jpeg' }) : undefined, report,
   }), fail);
 }
 
