@@ -39,9 +39,9 @@ type Config struct {
 	// Limits bound what [Cleaner.Clean] accepts.
 	Limits Limits
 	// Show is for looking into the engine: it is given each page as it came ("input") and as each
-	// stage leaves it: "orient", "flatten", "demoire", "segment" (writing red, print black), "erase" and
-	// "finish". It must not change the picture, nor keep it after it returns. It is called with the
-	// page's context, for several pages at once where several are cleaned.
+	// stage leaves it: "orient", "flatten", "demoire", "segment" (writing red, print black), "erase"
+	// and "finish". It must not change the picture, nor keep it after it returns. It is called with
+	// the page's context, for several pages at once where several are cleaned.
 	Show func(ctx context.Context, stage string, page *image.RGBA)
 }
 

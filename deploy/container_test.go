@@ -38,8 +38,8 @@ type image struct {
 	entrypoint  []string
 }
 
-// build makes the image's content with the commands of the Dockerfile. What the base image holds of it,
-// the C library and its companions, is this machine's.
+// build makes the image's content with the commands of the Dockerfile. What the base image holds of
+// it, the C library and its companions, is this machine's.
 func build(t *testing.T) image {
 	t.Helper()
 	if out, err := exec.Command("unshare", "--mount", "true").CombinedOutput(); err != nil || os.Geteuid() != 0 {
@@ -118,7 +118,8 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// enter runs a program of the image as nobody, with a root that is read-only but for /data and /tmp.
+// enter runs a program of the image as nobody, with a root that is read-only but for /data and
+// /tmp.
 const enter = `set -e
 root=$1 data=$2; shift 2
 mount --make-rprivate /

@@ -147,7 +147,8 @@ var ofTheTopology = map[string][]string{
 	"compose.one.yaml": nil,
 }
 
-// Every setting that a service may have reaches it from .env, but for those that the topology fixes.
+// Every setting that a service may have reaches it from .env, but for those that the topology
+// fixes.
 func TestSettingsReachTheService(t *testing.T) {
 	for name, fixed := range ofTheTopology {
 		service := at(documents(t, name)[0], "services", "service")

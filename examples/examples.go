@@ -1,5 +1,5 @@
-// Package examples holds calls of the developer entry point in four languages, to be read and copied. The page
-// /developers shows them.
+// Package examples holds calls of the developer entry point in four languages, to be read and
+// copied. The page /developers shows them.
 package examples
 
 import "embed"

@@ -24,29 +24,31 @@ type Manifest struct {
 }
 
 // Segment returns the network that tells handwriting from print, and its manifest. Its inputs are
-// float32 tensors: [1, 3, H, W] of RGB from 0 to 1, with H and W multiples of 32, and [1, 64, H/32, W/32], what
-// the overview says of the places under it. Its output is one [1, 4, H, W] of logits: paper, print,
-// handwriting, handwriting over print.
+// float32 tensors: [1, 3, H, W] of RGB from 0 to 1, with H and W multiples of 32, and [1, 64, H/32,
+// W/32], what the overview says of the places under it. Its output is one [1, 4, H, W] of logits:
+// paper, print, handwriting, handwriting over print.
 func Segment() (onnx []byte, m Manifest, err error) { return Read(files, "segment") }
 
-// Overview returns the network that looks at the whole page, and its manifest. Its input is a float32
-// tensor [1, 3, 512, 512] of RGB from 0 to 1: the page at the top left, as large as it fits but at most at half the
-// segmenter's scale, the rest white. Its output is one [1, 64, 64, 64]: the context, a vector for each square of 8 pixels.
+// Overview returns the network that looks at the whole page, and its manifest. Its input is a
+// float32 tensor [1, 3, 512, 512] of RGB from 0 to 1: the page at the top left, as large as it fits
+// but at most at half the segmenter's scale, the rest white. Its output is one [1, 64, 64, 64]: the
+// context, a vector for each square of 8 pixels.
 func Overview() (onnx []byte, m Manifest, err error) { return Read(files, "overview") }
 
-// Judge returns the network that tells which of a page's regions of ink were written, and its manifest. Its inputs are
-// float32 tensors, as [unink/internal/nn.Judging] has them: [N, 21] of each region, [N, 8] the indices of its
-// neighbours, [N, 8, 7] of each of these; its output is one [N] of log-odds.
+// Judge returns the network that tells which of a page's regions of ink were written, and its
+// manifest. Its inputs are float32 tensors, as [unink/internal/nn.Judging] has them: [N, 21] of
+// each region, [N, 8] the indices of its neighbours, [N, 8, 7] of each of these; its output is one
+// [N] of log-odds.
 func Judge() (onnx []byte, m Manifest, err error) { return Read(files, "judge") }
 
 // Orient returns the network that tells which way up a page lies, and its manifest. Its input is a
-// float32 tensor [1, 1, 384, 384], grey from 0 to 1; its output is one [1, 5]: the sums of the votes for
-// turned clockwise by 0, 90, 180 and 270 degrees, and of what they weigh.
+// float32 tensor [1, 1, 384, 384], grey from 0 to 1; its output is one [1, 5]: the sums of the
+// votes for turned clockwise by 0, 90, 180 and 270 degrees, and of what they weigh.
 func Orient() (onnx []byte, m Manifest, err error) { return Read(files, "orient") }
 
-// Flatten returns the network that tells how a sheet is bent, and its manifest. Its input is a float32 tensor
-// [1, 1, 416, 320], grey from 0 to 1: the whole page; its output is one [1, 3, 26, 20]: a coarse backward grid, as
-// [unink/internal/nn.GridStep] says.
+// Flatten returns the network that tells how a sheet is bent, and its manifest. Its input is a
+// float32 tensor [1, 1, 416, 320], grey from 0 to 1: the whole page; its output is one [1, 3, 26,
+// 20]: a coarse backward grid, as [unink/internal/nn.GridStep] says.
 func Flatten() (onnx []byte, m Manifest, err error) { return Read(files, "flatten") }
 
 // Read reads NAME.onnx and its manifest, NAME.json, and checks that they belong together.

@@ -1,4 +1,5 @@
-// Command flatten measures how straight pages become that were skewed, seen at an angle, bent or crumpled.
+// Command flatten measures how straight pages become that were skewed, seen at an angle, bent or
+// crumpled.
 //
 //	go run ./bench/flatten [-data bench/flatten/data] [-out OUT]
 //
@@ -13,10 +14,10 @@
 //	cer%   characters read wrongly by tesseract, where that is installed, in per cent, against those
 //	       read in the page itself at twice the size
 //
-// A flat page must come out untouched; skewed ones within 0.2 degrees; of the shift of pages seen at
-// an angle a third may be left, of that of bent and folded ones half; and at most 1.3 times as many characters may be read
-// wrongly as in the class print, the same pages with nothing to be put right. What misses its bar is marked with an asterisk.
-// OUT takes the straightened pages.
+// A flat page must come out untouched; skewed ones within 0.2 degrees; of the shift of pages seen
+// at an angle a third may be left, of that of bent and folded ones half; and at most 1.3 times as
+// many characters may be read wrongly as in the class print, the same pages with nothing to be put
+// right. What misses its bar is marked with an asterisk. OUT takes the straightened pages.
 package main
 
 import (
@@ -41,7 +42,8 @@ import (
 	"unink/models"
 )
 
-// testCase is a page, and where points of it lie in the picture; Text is what can be read in it, if that is asked.
+// testCase is a page, and where points of it lie in the picture; Text is what can be read in it, if
+// that is asked.
 type testCase struct {
 	Name, Class, Text string
 	Page              [2]float64
@@ -199,8 +201,8 @@ func (b *bench) errors(c testCase, after []byte) (cer [2]float64, err error) {
 	return cer, nil
 }
 
-// placed is how a page lies in a picture: the similarity, as a complex factor and an offset, that brings its points best to where they
-// are, and their mean distance from there.
+// placed is how a page lies in a picture: the similarity, as a complex factor and an offset, that
+// brings its points best to where they are, and their mean distance from there.
 type placed struct {
 	factor, offset complex128
 	shift          float64
@@ -245,7 +247,8 @@ func (p placed) at(x, y float64) (float64, float64) {
 	return real(v), imag(v)
 }
 
-// at is where a point of the page is known to lie in the picture, between the four known points around it.
+// at is where a point of the page is known to lie in the picture, between the four known points
+// around it.
 func (c testCase) at(x, y float64) (float64, float64) {
 	u, v := x/(c.Page[0]-1)*(mapColumns-1), y/(c.Page[1]-1)*(mapRows-1)
 	i, j := min(int(u), mapColumns-2), min(int(v), mapRows-2)

@@ -2,13 +2,14 @@
 //
 //	go run ./bench/fleet [-program bin/unink] [-page docs/before.jpg] [-pages N] [-rounds N] [-workers 1,2] [-database URL]
 //
-// A NATS server runs in this process and each worker in one of its own, with one slot and one thread.
-// The same number of pages is under way at once both ways, and rounds alternate, so that a machine that
-// is busy with other things is so for both. Figures are the rounds' medians: pages a second, which only
-// a quiet machine tells truly; CPU time a page, of all processes; and for the fleet what a page takes
-// beyond the engine's own time, from handing it over to having its result. Then come the limits of what
-// stands around the engine: NATS, by pages that nobody works on; and, with -database, the ledger. That
-// database should be one to be thrown away: sqlite:FILE or postgres://.
+// A NATS server runs in this process and each worker in one of its own, with one slot and one
+// thread. The same number of pages is under way at once both ways, and rounds alternate, so that a
+// machine that is busy with other things is so for both. Figures are the rounds' medians: pages a
+// second, which only a quiet machine tells truly; CPU time a page, of all processes; and for the
+// fleet what a page takes beyond the engine's own time, from handing it over to having its result.
+// Then come the limits of what stands around the engine: NATS, by pages that nobody works on; and,
+// with -database, the ledger. That database should be one to be thrown away: sqlite:FILE or
+// postgres://.
 package main
 
 import (

@@ -73,8 +73,8 @@ func measure(labels *image.Gray, before, after *picture.RGB) figures {
 	return f
 }
 
-// shares is which part of a mass is concerned, and which part of it lies in groups of which more than
-// so much is. A group is what of the mask touches once it is grown by reach pixels.
+// shares is which part of a mass is concerned, and which part of it lies in groups of which more
+// than so much is. A group is what of the mask touches once it is grown by reach pixels.
 func shares(mask []uint8, mass, concerned []float32, w, reach int, much float64) (all, groups float64, any bool) {
 	grown := make([]float32, len(mask))
 	for i, v := range mask {
@@ -107,9 +107,9 @@ func shares(mask []uint8, mass, concerned []float32, w, reach int, much float64)
 	return part / total, groups / total, true
 }
 
-// inkOf is how much darker than the paper round it each pixel is, in the channel that shows it most,
-// in grey levels. The paper is the 85th percentile of each cell of 16 pixels, the lightest of a cell
-// and its neighbours, smoothed: cells full of ink take their neighbours' paper.
+// inkOf is how much darker than the paper round it each pixel is, in the channel that shows it
+// most, in grey levels. The paper is the 85th percentile of each cell of 16 pixels, the lightest of
+// a cell and its neighbours, smoothed: cells full of ink take their neighbours' paper.
 func inkOf(p *picture.RGB) []float32 {
 	const cell = 16
 	cw, ch := (p.W+cell-1)/cell, (p.H+cell-1)/cell

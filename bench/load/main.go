@@ -2,12 +2,12 @@
 //
 //	go run ./bench/load [-program bin/unink] [-page FILE] [-services N] [-workers N] [-queue N] [-times 5] [-for 5m]
 //
-// It starts PostgreSQL, Redis, NATS, services and workers of one slot and one thread each on this machine,
-// and measures what a page takes from its sending to its answer: one at a time; then as many at once as there
-// are slots, which also tells the capacity; then pages that come so many times as often as the capacity
-// allows, whatever became of those before. Then it tells how soon a page takes no longer than before, and
-// what memory the processes had. Without -page it is a tiny one, so that what stands around the engine
-// counts most.
+// It starts PostgreSQL, Redis, NATS, services and workers of one slot and one thread each on this
+// machine, and measures what a page takes from its sending to its answer: one at a time; then as
+// many at once as there are slots, which also tells the capacity; then pages that come so many
+// times as often as the capacity allows, whatever became of those before. Then it tells how soon a
+// page takes no longer than before, and what memory the processes had. Without -page it is a tiny
+// one, so that what stands around the engine counts most.
 package main
 
 import (

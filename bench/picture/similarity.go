@@ -22,8 +22,9 @@ func SSIM(a, b *RGB) float64 {
 	return all
 }
 
-// MultiScaleSSIM is the structural similarity of the luminances over five scales (Wang, Simoncelli and
-// Bovik, 2003, with their weights), each half of the last, with the windows of [SSIM]. The shorter side must be 128 pixels or more.
+// MultiScaleSSIM is the structural similarity of the luminances over five scales (Wang, Simoncelli
+// and Bovik, 2003, with their weights), each half of the last, with the windows of [SSIM]. The
+// shorter side must be 128 pixels or more.
 func MultiScaleSSIM(a, b *RGB) float64 {
 	weights := [...]float64{0.0448, 0.2856, 0.3001, 0.2363, 0.1333}
 	la, lb, w, h := a.Luminance(), b.Luminance(), a.W, a.H

@@ -17,7 +17,8 @@ func Find() (r Reader, ok bool) {
 	return Reader{path}, err == nil
 }
 
-// Read is the text in a picture's file, in the Latin alphabet; spaces and line ends are one space each.
+// Read is the text in a picture's file, in the Latin alphabet; spaces and line ends are one space
+// each.
 func (r Reader) Read(data []byte) (string, error) {
 	cmd := exec.Command(r.path, "-", "-", "--dpi", "150", "--psm", "3", "-l", "eng")
 	cmd.Env = append(os.Environ(), "OMP_THREAD_LIMIT=1") // its threads spin against those of other programs

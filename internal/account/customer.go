@@ -123,7 +123,8 @@ func (s *Service) FindCustomer(ctx context.Context, idOrSlugOrAppCode string) (C
 	return s.store.FindCustomer(ctx, idOrSlugOrAppCode)
 }
 
-// CustomerAt returns the customer with a slug, revoked or not. Text that can be nobody's slug is not looked up.
+// CustomerAt returns the customer with a slug, revoked or not. Text that can be nobody's slug is
+// not looked up.
 func (s *Service) CustomerAt(ctx context.Context, slug string) (Customer, error) {
 	if checkSlug(slug) != nil {
 		return Customer{}, ErrNotFound
@@ -135,13 +136,14 @@ func (s *Service) CustomerAt(ctx context.Context, slug string) (Customer, error)
 	return c, err
 }
 
-// Customers returns at most limit customers, or 1000, in the order of their making, those after an id.
+// Customers returns at most limit customers, or 1000, in the order of their making, those after an
+// id.
 func (s *Service) Customers(ctx context.Context, limit int, after string) ([]Customer, error) {
 	return s.store.Customers(ctx, bounded(limit), after)
 }
 
-// CustomerOf returns the living customer that bought with a user's e-mail address, which must be known
-// to be the user's. It returns [ErrNotFound] where there is none.
+// CustomerOf returns the living customer that bought with a user's e-mail address, which must be
+// known to be the user's. It returns [ErrNotFound] where there is none.
 func (s *Service) CustomerOf(ctx context.Context, u User) (Customer, error) {
 	if !u.Verified || u.Email == "" {
 		return Customer{}, ErrNotFound

@@ -144,7 +144,8 @@ func (s *Service) BeginSignIn(ctx context.Context) (address, cookie string, err 
 // CompleteSignIn opens a session for whom the provider sent back, with the query of that request
 // and the cookie of [Service.BeginSignIn]. The user is that of the identity; else that with the
 // e-mail address, if the provider says it verified it; else a new one. Attempts from a network
-// address are throttled once the cookie fits: pages of other sites can make a browser send the rest.
+// address are throttled once the cookie fits: pages of other sites can make a browser send the
+// rest.
 func (s *Service) CompleteSignIn(ctx context.Context, query url.Values, cookie, address, agent string) (string, User, error) {
 	if s.provider == nil {
 		return "", User{}, ErrNoProvider

@@ -41,9 +41,9 @@ func (s *Service) LogIn(ctx context.Context, email, password, address, agent str
 	return s.open(ctx, u, hash, address, agent)
 }
 
-// allowLogIn counts an attempt to log in. Where the account's owner logged in before, only attempts at
-// this account from there count: nobody elsewhere, and nobody's attempts at other accounts, keep the
-// owner out. From elsewhere an address may try so often, and an account is slow.
+// allowLogIn counts an attempt to log in. Where the account's owner logged in before, only attempts
+// at this account from there count: nobody elsewhere, and nobody's attempts at other accounts, keep
+// the owner out. From elsewhere an address may try so often, and an account is slow.
 func (s *Service) allowLogIn(ctx context.Context, email, address string) error {
 	place, account := s.hashAddress(address), keyed(s.keys.attempt, foldEmail(email))
 	familiar, err := s.familiar(ctx, email, place)
@@ -112,8 +112,8 @@ func (s *Service) Sessions(ctx context.Context, userID string) ([]Session, error
 	return slices.DeleteFunc(sessions, func(s Session) bool { return !now.Before(s.Expires()) }), err
 }
 
-// SessionID is how a session is named to its user: half of its token's hash, from which nobody finds
-// the token.
+// SessionID is how a session is named to its user: half of its token's hash, from which nobody
+// finds the token.
 func SessionID(token string) string { return hashToken(token)[:SessionIDLength] }
 
 // SessionIDLength is how many characters a session's id has.

@@ -93,8 +93,8 @@ func (s *Service) Reset(ctx context.Context, token, password, address string) (U
 	return u, orError(s.store.Reset(ctx, hashToken(token), hash, s.hashAddress(address), now), ErrOneTimeToken)
 }
 
-// ChangePassword replaces a password by another and ends all sessions, that of the caller too.
-// A wrong old password is [ErrCredentials]; a user that has none gets one by [Service.RequestReset].
+// ChangePassword replaces a password by another and ends all sessions, that of the caller too. A
+// wrong old password is [ErrCredentials]; a user that has none gets one by [Service.RequestReset].
 func (s *Service) ChangePassword(ctx context.Context, userID, old, password string) error {
 	if err := s.allow(ctx, "password-account:"+userID); err != nil {
 		return err

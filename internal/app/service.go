@@ -169,7 +169,8 @@ func (s Service) listen(server *httpapi.Server, b *Backend, log *slog.Logger) (o
 	return on, manager.Close, nil
 }
 
-// certificates are those of the hosts that a server answers for, kept in the database under the server's secret.
+// certificates are those of the hosts that a server answers for, kept in the database under the
+// server's secret.
 func (s Service) certificates(server *httpapi.Server, b *Backend, on httpapi.Listeners, log *slog.Logger) (*certs.Manager, error) {
 	storage, err := store.NewCertificates(b.db, derived(b.secret, "certificates"), store.DefaultLease)
 	if err != nil {

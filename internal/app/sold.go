@@ -88,8 +88,8 @@ func (m credentialsMail) Credentials(ctx context.Context, key, to string, c bill
 	return m.Outbox.Enqueue(ctx, message)
 }
 
-// placeholder stands for a customer's address in a mail until it is sent: operators' commands, which queue mails, do not know
-// under which address the service runs.
+// placeholder stands for a customer's address in a mail until it is sent: operators' commands,
+// which queue mails, do not know under which address the service runs.
 func placeholder(slug string) string { return "https://" + slug + ".api.invalid" }
 
 var placeholders = regexp.MustCompile(`https://([a-z0-9-]+)\.api\.invalid`)

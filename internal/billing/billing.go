@@ -14,7 +14,8 @@ var (
 	ErrRefused = errors.New("billing: purchase refused")
 	// ErrBusy says that another process delivers the purchase at this moment. Try again in a minute.
 	ErrBusy = errors.New("billing: the purchase is being delivered")
-	// ErrSlug is what [Customers] return when the name that the buyer wished for the domain cannot be had.
+	// ErrSlug is what [Customers] return when the name that the buyer wished for the domain cannot be
+	// had.
 	ErrSlug = errors.New("billing: the slug cannot be had")
 	// ErrSignature marks a webhook call that is not, or no longer, to be trusted.
 	ErrSignature = errors.New("billing: the webhook's signature is wrong or too old")
@@ -101,7 +102,8 @@ type Credentials struct {
 type Mails interface {
 	// Queued reports whether a mail with a key was queued, however far it has come since.
 	Queued(ctx context.Context, key string) (bool, error)
-	// Credentials queues the mail, unless one with the key was queued before; it reports whether it did.
+	// Credentials queues the mail, unless one with the key was queued before; it reports whether it
+	// did.
 	Credentials(ctx context.Context, key, to string, c Credentials) (bool, error)
 }
 
@@ -120,8 +122,8 @@ type Record struct {
 	Revoked   bool
 }
 
-// Parked is a payment that cannot be delivered as it is: an operator is to refund it, or to grant what
-// it is worth.
+// Parked is a payment that cannot be delivered as it is: an operator is to refund it, or to grant
+// what it is worth.
 type Parked struct {
 	Reference string    `json:"reference"`
 	Plan      string    `json:"plan"`

@@ -51,10 +51,10 @@ func source(reference string) string { return "purchase:" + reference }
 
 func mailKey(reference string) string { return "credentials:" + reference }
 
-// Deliver gives what a purchase bought, once: called again, after a failure, after a crash or at the
-// same time, it does what is left to do and no more. For a developer plan that is the customer, the
-// package, a token and the mail with the credentials; for a web pack it is the package, and that the
-// user counts as having bought.
+// Deliver gives what a purchase bought, once: called again, after a failure, after a crash or at
+// the same time, it does what is left to do and no more. For a developer plan that is the customer,
+// the package, a token and the mail with the credentials; for a web pack it is the package, and
+// that the user counts as having bought.
 //
 // It returns [ErrRefused] for what cannot be delivered, and [ErrBusy] while another process is at
 // it; after any other error too it may be called again.
@@ -244,8 +244,8 @@ func (d *Deliverer) Revoke(ctx context.Context, reference, why string) error {
 	return nil
 }
 
-// Resume delivers the purchases of the last three days whose delivery failed or was cut off, so that
-// buyers need not wait for Stripe to tell of them again. It is to be called every minute.
+// Resume delivers the purchases of the last three days whose delivery failed or was cut off, so
+// that buyers need not wait for Stripe to tell of them again. It is to be called every minute.
 func (d *Deliverer) Resume(ctx context.Context) error {
 	now := d.now()
 	purchases, err := d.store.Unfinished(ctx, now, now.Add(-resumeFor), resumeAtOnce)

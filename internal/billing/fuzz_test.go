@@ -23,7 +23,8 @@ func (away) Begin(context.Context, billing.Purchase, time.Time, time.Time) (bill
 }
 func (away) Find(context.Context, string) (billing.Record, error) { return billing.Record{}, errAway }
 
-// FuzzWebhook hears events that are signed, whatever they say, and the same ones with what is no signature.
+// FuzzWebhook hears events that are signed, whatever they say, and the same ones with what is no
+// signature.
 func FuzzWebhook(f *testing.F) {
 	for kind, about := range map[string]string{
 		"checkout.session.completed": `{"id":"cs_1","mode":"payment","payment_status":"paid","payment_intent":{"id":"pi_1"},"amount_total":1900,` +

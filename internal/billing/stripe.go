@@ -55,7 +55,8 @@ type Stripe struct {
 	log       *slog.Logger
 }
 
-// NewStripe makes the connection between Stripe and the delivery of purchases. It does not connect yet.
+// NewStripe makes the connection between Stripe and the delivery of purchases. It does not connect
+// yet.
 func NewStripe(c Config, plans Catalogue, deliverer *Deliverer, store Store, now func() time.Time, log *slog.Logger) (*Stripe, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -147,8 +148,9 @@ func sessionOf(plan Plan, b Buyer, successURL, cancelURL string) *stripe.Checkou
 // Webhook takes one call of Stripe's: the body as it came, and the header Stripe-Signature. After
 // nil answer 200; after [ErrSignature] 400; after any other error 500, and Stripe will call again.
 //
-// A paid session is delivered, or parked where it cannot be. A full refund, and a dispute that takes the money, revoke; a partial
-// refund and a bank's mere inquiry are left to the operator. Other events are acknowledged.
+// A paid session is delivered, or parked where it cannot be. A full refund, and a dispute that
+// takes the money, revoke; a partial refund and a bank's mere inquiry are left to the operator.
+// Other events are acknowledged.
 func (s *Stripe) Webhook(ctx context.Context, payload []byte, signature string) error {
 	if len(payload) > maxPayload {
 		return fmt.Errorf("%w: the body is larger than %d bytes", ErrSignature, maxPayload)
@@ -194,7 +196,8 @@ func with[T any](event stripe.Event, handle func(context.Context, T) error) func
 	}
 }
 
-// The objects below have only what is needed here, so that other versions of Stripe's API do as well.
+// The objects below have only what is needed here, so that other versions of Stripe's API do as
+// well.
 
 type session struct {
 	ID              string            `json:"id"`

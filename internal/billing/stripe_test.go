@@ -202,8 +202,8 @@ func TestUnpaidSessionWaitsForItsPayment(t *testing.T) {
 	})
 }
 
-// What is paid must be the price of what is asked for, by somebody who is there. Else it is kept for the
-// operator, who is told once, and Stripe is told that it was heard.
+// What is paid must be the price of what is asked for, by somebody who is there. Else it is kept
+// for the operator, who is told once, and Stripe is told that it was heard.
 func TestWrongPaymentsAreParkedWithOneAlarm(t *testing.T) {
 	for name, change := range map[string]func(object){
 		"less":              func(o object) { o["amount_total"] = 9900 },

@@ -19,7 +19,8 @@ import (
 	"unink/internal/store/storetest"
 )
 
-// world is the real accounts, credits and outbox on a real database, with faults on the way to them.
+// world is the real accounts, credits and outbox on a real database, with faults on the way to
+// them.
 type world struct {
 	t         *testing.T
 	raw       *sql.DB

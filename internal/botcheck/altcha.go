@@ -52,8 +52,8 @@ func (c ALTCHAConfig) Validate() error {
 // ALTCHA is a proof of work in the protocol of the ALTCHA widget, version 2 of its challenges: the
 // visitor looks for the counter from which a given key derives. It is a Checker.
 //
-// The service remembers no challenges: it knows them again by its signature, and the right answer by
-// another one.
+// The service remembers no challenges: it knows them again by its signature, and the right answer
+// by another one.
 type ALTCHA struct {
 	signing, answers []byte // keys
 	cost             int

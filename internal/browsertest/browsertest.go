@@ -24,7 +24,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// Start starts the browser that deploy/test/services.sh installs, with flags besides. It ends with the test.
+// Start starts the browser that deploy/test/services.sh installs, with flags besides. It ends with
+// the test.
 func Start(t testing.TB, flags ...chromedp.ExecAllocatorOption) (chromium context.Context) {
 	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath("chromium"), chromedp.NoSandbox, chromedp.DisableGPU)
@@ -39,7 +40,8 @@ func Start(t testing.TB, flags ...chromedp.ExecAllocatorOption) (chromium contex
 	return ctx
 }
 
-// Page is a page in a window of its own, without anything kept from others. What goes wrong ends the test.
+// Page is a page in a window of its own, without anything kept from others. What goes wrong ends
+// the test.
 type Page struct {
 	Context context.Context // for what chromedp can do besides
 	browser context.Context
@@ -55,8 +57,9 @@ type Page struct {
 // patience bounds what a test does with a page: machines may be busy.
 const patience = 5 * time.Minute
 
-// Open opens a page, url with or without a path, for five minutes at most. When the test ends, it must have asked no other
-// host for anything but what stands in for it, broken no policy and thrown nothing.
+// Open opens a page, url with or without a path, for five minutes at most. When the test ends, it
+// must have asked no other host for anything but what stands in for it, broken no policy and thrown
+// nothing.
 func Open(t testing.TB, chromium context.Context, url string) *Page {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(chromium, chromedp.WithNewBrowserContext())
@@ -236,7 +239,8 @@ func (p *Page) GoTo(path string) {
 	p.Do(chromedp.Navigate(p.Eval(`location.origin`) + path))
 }
 
-// FrontReady waits for the front page after it was loaded, and gives it states(): the states of the files, as a list.
+// FrontReady waits for the front page after it was loaded, and gives it states(): the states of the
+// files, as a list.
 func (p *Page) FrontReady() {
 	p.t.Helper()
 	p.Until(`document.body.classList.contains('ready')`)
@@ -249,7 +253,8 @@ func (p *Page) Press(label string) {
 	p.Pressed(fmt.Sprintf("[aria-label=%q]", label))
 }
 
-// Pressed presses a button or a link from the keyboard, which finds it wherever the page has moved it to meanwhile; a mouse may miss it.
+// Pressed presses a button or a link from the keyboard, which finds it wherever the page has moved
+// it to meanwhile; a mouse may miss it.
 func (p *Page) Pressed(selector string) {
 	p.t.Helper()
 	p.Do(chromedp.Focus(chromedp.CSS(selector)), chromedp.KeyEvent(kb.Enter))

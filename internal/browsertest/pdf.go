@@ -56,7 +56,8 @@ func PDF(pages ...PDFPage) []byte {
 	return b.Bytes()
 }
 
-// wave is a line that somebody has drawn across a page near its head, up and down, and never twice alike.
+// wave is a line that somebody has drawn across a page near its head, up and down, and never twice
+// alike.
 func wave(p PDFPage) string {
 	const step = 15
 	y := p.Height * 17 / 20

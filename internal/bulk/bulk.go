@@ -1,12 +1,12 @@
-// Package bulk has all pages of a folder or bucket cleaned into another one, through a queue that outlives
-// the process.
+// Package bulk has all pages of a folder or bucket cleaned into another one, through a queue that
+// outlives the process.
 //
-// What is left to do is what the source lists and the destination has no record of. Looking for it puts
-// each such page into a JetStream work queue, once; taking from the queue has the page cleaned by the fleet
-// and writes first the result, then its record, each whole or not at all, and only then ends the message.
-// So whatever is killed, started again or started twice goes on where it was: a page that has a record is
-// not cleaned again, and one that was cut short has its result written over by an equal one. The queue holds
-// nothing that could not be found again.
+// What is left to do is what the source lists and the destination has no record of. Looking for it
+// puts each such page into a JetStream work queue, once; taking from the queue has the page cleaned
+// by the fleet and writes first the result, then its record, each whole or not at all, and only
+// then ends the message. So whatever is killed, started again or started twice goes on where it
+// was: a page that has a record is not cleaned again, and one that was cut short has its result
+// written over by an equal one. The queue holds nothing that could not be found again.
 package bulk
 
 import (
@@ -24,8 +24,9 @@ import (
 	"unink"
 )
 
-// Fleet cleans pages as far as nobody else waits for it; [*fleet.Client] is one. The error of a page that has
-// to wait for a worker is [gate.ErrNoWorker], that of one that workers failed with [gate.ErrWorker].
+// Fleet cleans pages as far as nobody else waits for it; [*fleet.Client] is one. The error of a
+// page that has to wait for a worker is [gate.ErrNoWorker], that of one that workers failed with
+// [gate.ErrWorker].
 type Fleet interface {
 	CleanBulk(ctx context.Context, image []byte, o unink.Options) (*unink.Result, error)
 }
@@ -131,9 +132,9 @@ func Open(c Config, fleet Fleet, js jetstream.JetStream, log *slog.Logger) (*Bat
 // Close gives back what the batch holds. No call may follow.
 func (b *Batch) Close() error { return errors.Join(b.source.close(), b.destination.close()) }
 
-// Run cleans until a look at the whole source finds nothing left to do, and takes the queue away. The
-// counts are those of that look. It waits for workers, and for the NATS server, for as long as ctx does. An error
-// says why it stopped before; started again, it goes on.
+// Run cleans until a look at the whole source finds nothing left to do, and takes the queue away.
+// The counts are those of that look. It waits for workers, and for the NATS server, for as long as
+// ctx does. An error says why it stopped before; started again, it goes on.
 func (b *Batch) Run(ctx context.Context) (Counts, error) {
 	id, err := b.destination.id(ctx)
 	if err != nil {
@@ -191,8 +192,8 @@ func (b *Batch) feed(ctx context.Context) (Counts, error) {
 	}
 }
 
-// look counts, and has visit called for each page of the source, several at once. The record is nil for
-// a page that is left to do.
+// look counts, and has visit called for each page of the source, several at once. The record is nil
+// for a page that is left to do.
 func (b *Batch) look(ctx context.Context, visit func(context.Context, page, *record) error) (Counts, error) {
 	var counts Counts
 	var mu sync.Mutex // guards counts

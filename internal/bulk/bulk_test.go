@@ -210,7 +210,8 @@ func TestWaitsForWorkers(t *testing.T) {
 	w.holds(pages)
 }
 
-// A page that takes longer than the queue waits for a sign of life is still with the one who has it.
+// A page that takes longer than the queue waits for a sign of life is still with the one who has
+// it.
 func TestLongPageIsNotGivenOutAgain(t *testing.T) {
 	w := newWorld(t, "folder", "folder")
 	w.pace.ackWait = 300 * time.Millisecond
@@ -224,7 +225,8 @@ func TestLongPageIsNotGivenOutAgain(t *testing.T) {
 	w.cleaned(pages, 1)
 }
 
-// A destination that cannot be written to stops the batch; no page is to blame, and later it goes on.
+// A destination that cannot be written to stops the batch; no page is to blame, and later it goes
+// on.
 func TestDestinationFails(t *testing.T) {
 	w := newWorld(t, "folder", "folder")
 	pages := w.many(12)
@@ -376,7 +378,8 @@ func TestQueue(t *testing.T) {
 	}
 }
 
-// A source that fails for a moment is asked again; one that goes on failing stops the batch, and no page is to blame.
+// A source that fails for a moment is asked again; one that goes on failing stops the batch, and no
+// page is to blame.
 func TestSourceFails(t *testing.T) {
 	w := newWorld(t, "folder", "folder")
 	pages := w.many(5)
@@ -429,7 +432,8 @@ func (w *world) putAll(b *Batch) *queue {
 	return q
 }
 
-// A page that comes into the queue once more after it was done, as when its acknowledgement was lost, is not cleaned again.
+// A page that comes into the queue once more after it was done, as when its acknowledgement was
+// lost, is not cleaned again.
 func TestPageThatIsDone(t *testing.T) {
 	w := newWorld(t, "folder", "folder")
 	pages := w.many(10)
@@ -466,7 +470,8 @@ func TestPageThatNeverComesBack(t *testing.T) {
 	}
 }
 
-// A server that goes away amid its work may still store a page that it knows to be done, and never hand it out again: the queue is empty.
+// A server that goes away amid its work may still store a page that it knows to be done, and never
+// hand it out again: the queue is empty.
 func TestDonePageThatIsStillStored(t *testing.T) {
 	w := newWorld(t, "folder", "folder")
 	q := newQueue(w.batch().js, "test", nil, brisk)

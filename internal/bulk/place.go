@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// place is where pages and results are: a folder, or what of a bucket begins alike. Names have slashes.
+// place is where pages and results are: a folder, or what of a bucket begins alike. Names have
+// slashes.
 type place interface {
 	// String is the place itself, told in one way only.
 	String() string
@@ -25,7 +26,8 @@ type place interface {
 	close() error
 }
 
-// errUnavailable says that it is the place that fails, for now at least, and not what was asked of it.
+// errUnavailable says that it is the place that fails, for now at least, and not what was asked of
+// it.
 var errUnavailable = errors.New("the place fails")
 
 // errName says that a place cannot have something of that name.

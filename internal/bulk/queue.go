@@ -13,8 +13,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// queue is a batch's work queue on the NATS server: a stream on disk, in which each page is at most once,
-// for it has a subject of its own.
+// queue is a batch's work queue on the NATS server: a stream on disk, in which each page is at most
+// once, for it has a subject of its own.
 type queue struct {
 	js    jetstream.JetStream
 	name  string
@@ -73,8 +73,8 @@ func (q *queue) open(ctx context.Context) error {
 	return nil
 }
 
-// create makes the queue. A server that is still clearing away the one of the batch before cannot store the new one for a moment
-// (nats-server 2.15: code 10049), and is asked again.
+// create makes the queue. A server that is still clearing away the one of the batch before cannot
+// store the new one for a moment (nats-server 2.15: code 10049), and is asked again.
 func (q *queue) create(ctx context.Context) (jetstream.Stream, error) {
 	const storeFailed jetstream.ErrorCode = 10049
 	for tried := 1; ; tried++ {
@@ -112,8 +112,8 @@ func (q *queue) handles() (jetstream.Stream, jetstream.Consumer) {
 	return q.stream, q.consumer
 }
 
-// again waits a moment and finds the queue again: the server was away, or another process had ended the
-// batch. The error ends this one.
+// again waits a moment and finds the queue again: the server was away, or another process had ended
+// the batch. The error ends this one.
 func (q *queue) again(ctx context.Context) error {
 	for {
 		if err := q.pace.wait(ctx); err != nil {
@@ -199,8 +199,9 @@ func (q *queue) empty(ctx context.Context) error {
 	}
 }
 
-// done reports whether no page is left to be handed out or on its way, and then takes out what is still stored: a server that went away
-// amid its work may have kept a page that it knows to be acknowledged, and never hands that out again.
+// done reports whether no page is left to be handed out or on its way, and then takes out what is
+// still stored: a server that went away amid its work may have kept a page that it knows to be
+// acknowledged, and never hands that out again.
 func (q *queue) done(ctx context.Context) (bool, error) {
 	ctx, stop := context.WithTimeout(ctx, answerWait)
 	defer stop()

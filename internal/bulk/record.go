@@ -26,7 +26,8 @@ func (p page) identity(o unink.Options) string {
 	return digest(fmt.Sprintf("%q %q %d %s", p.Key, p.Mark, p.Size, described(o)))
 }
 
-// described says what is asked for that is not the default, so that an option that is new changes nothing.
+// described says what is asked for that is not the default, so that an option that is new changes
+// nothing.
 func described(o unink.Options) string {
 	text := o.Finish.String()
 	for _, part := range []struct {
@@ -130,8 +131,8 @@ func isPicture(key string) bool {
 	return true
 }
 
-// resultName is the page's own where the ending is right for the format, otherwise the format's ending
-// after it.
+// resultName is the page's own where the ending is right for the format, otherwise the format's
+// ending after it.
 func resultName(key string, f unink.Format) string {
 	if asked, err := unink.ParseFormat(strings.TrimPrefix(path.Ext(key), ".")); err == nil && asked == f {
 		return key

@@ -19,8 +19,8 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 )
 
-// S3 says where buckets are. Key, secret and session token are AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and
-// AWS_SESSION_TOKEN of the environment, the region AWS_REGION.
+// S3 says where buckets are. Key, secret and session token are AWS_ACCESS_KEY_ID,
+// AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN of the environment, the region AWS_REGION.
 type S3 struct {
 	Endpoint string // such as http://127.0.0.1:9000; empty is Amazon's
 }

@@ -91,7 +91,8 @@ func (b *Batch) page(ctx context.Context, m jetstream.Msg) error {
 	return nil
 }
 
-// clean reads a page and has it cleaned. Its error is the page's own, or [errUnavailable], or that of ctx.
+// clean reads a page and has it cleaned. Its error is the page's own, or [errUnavailable], or that
+// of ctx.
 func (b *Batch) clean(ctx context.Context, p page) (*unink.Result, error) {
 	var image []byte
 	err := b.persist(ctx, func() (err error) {
@@ -129,8 +130,9 @@ func (b *Batch) clean(ctx context.Context, p page) (*unink.Result, error) {
 	}
 }
 
-// conclude writes the result, takes away an earlier one of another name, and then says that it is done. What a
-// page's name makes impossible becomes its error; another error is one that no page would escape.
+// conclude writes the result, takes away an earlier one of another name, and then says that it is
+// done. What a page's name makes impossible becomes its error; another error is one that no page
+// would escape.
 func (b *Batch) conclude(ctx context.Context, p page, o *Outcome) error {
 	before, err := b.record(ctx, p.recordName())
 	if err != nil {

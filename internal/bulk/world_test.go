@@ -196,7 +196,8 @@ func (w *world) run(want Counts) {
 	}
 }
 
-// holds wants the results of these pages in the destination, and nothing else but records, one each.
+// holds wants the results of these pages in the destination, and nothing else but records, one
+// each.
 func (w *world) holds(pages map[string]string) {
 	w.t.Helper()
 	want := map[string]string{}

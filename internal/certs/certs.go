@@ -38,7 +38,8 @@ type Config struct {
 	Serves func(ctx context.Context, host string) (bool, error)
 	// Storage is shared by all processes that answer for the same hosts.
 	Storage certmagic.Storage
-	// Ports that this process listens on for HTTP and TLS, which those 80 and 443 of the hosts lead to.
+	// Ports that this process listens on for HTTP and TLS, which those 80 and 443 of the hosts lead
+	// to.
 	HTTPPort, TLSPort int
 }
 
@@ -61,7 +62,8 @@ type Manager struct {
 	log    *zap.Logger
 }
 
-// New makes a manager. It asks the authority for nothing until [Manager.TLS] or [Manager.Challenges] is used.
+// New makes a manager. It asks the authority for nothing until [Manager.TLS] or
+// [Manager.Challenges] is used.
 func New(c Config, log *slog.Logger) (*Manager, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -113,7 +115,8 @@ func (m *Manager) TLS() *tls.Config {
 	}
 }
 
-// Challenges answers the HTTP challenges of orders, of other processes too, and leaves all else to next.
+// Challenges answers the HTTP challenges of orders, of other processes too, and leaves all else to
+// next.
 func (m *Manager) Challenges(next http.Handler) http.Handler {
 	return m.issuer.HTTPChallengeHandler(next)
 }

@@ -17,7 +17,8 @@ import (
 	"go.uber.org/zap"
 )
 
-// Orders, sharing and renewal are tested with an authority and the built program: internal/contract.
+// Orders, sharing and renewal are tested with an authority and the built program:
+// internal/contract.
 
 func TestConfigSaysWhatIsWrong(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -76,7 +77,8 @@ func TestForeignHostsAreRefused(t *testing.T) {
 	}
 }
 
-// What the log is not for stays out of it, and an order's dozen lines are for those who look for them.
+// What the log is not for stays out of it, and an order's dozen lines are for those who look for
+// them.
 func TestLogTellsNoSecretsAndNoAddresses(t *testing.T) {
 	text := &bytes.Buffer{}
 	log := zap.New(bridge{handler: slog.NewTextHandler(text, &slog.HandlerOptions{Level: slog.LevelInfo})})

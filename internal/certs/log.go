@@ -18,7 +18,8 @@ type bridge struct {
 	fields  []zapcore.Field
 }
 
-// levelOf is one lower than zap's, but for what an operator has to know: each order says a dozen lines.
+// levelOf is one lower than zap's, but for what an operator has to know: each order says a dozen
+// lines.
 func levelOf(l zapcore.Level) slog.Level {
 	switch {
 	case l >= zapcore.ErrorLevel:

@@ -71,7 +71,8 @@ func TestAdminMakesNoDatabase(t *testing.T) {
 	}
 }
 
-// What a new operator is told to do works on the data that is served, and is told only while there are no users.
+// What a new operator is told to do works on the data that is served, and is told only while there
+// are no users.
 func TestFirstSteps(t *testing.T) {
 	eachSite(t, func(t *testing.T, s *site) {
 		c := &serveCmd{storeFlags: s.flags, domainFlags: domainFlags{Domain: "api.example.com"}}
@@ -340,7 +341,8 @@ func TestGrantNeedsWhomItIsFor(t *testing.T) {
 	})
 }
 
-// Accounts that nobody uses are deleted with their first credits, and mails that were written to files.
+// Accounts that nobody uses are deleted with their first credits, and mails that were written to
+// files.
 func TestUnusedAccountsArePruned(t *testing.T) {
 	eachSite(t, func(t *testing.T, s *site) {
 		ctx := t.Context()
@@ -456,7 +458,8 @@ func TestDeadCredentials(t *testing.T) {
 	})
 }
 
-// What guests leave is deleted when it is old, and the service's allowances are known for what they are.
+// What guests leave is deleted when it is old, and the service's allowances are known for what they
+// are.
 func TestWhatGuestsLeaveIsPruned(t *testing.T) {
 	eachSite(t, func(t *testing.T, s *site) {
 		s.guest()

@@ -127,8 +127,8 @@ func visible(t *testing.T, root string) map[string][]byte {
 	return files
 }
 
-// Batches and workers are killed at random, two batches run at a time, the source grows: in the end each page has one
-// result, the one that cleaning it here has.
+// Batches and workers are killed at random, two batches run at a time, the source grows: in the end
+// each page has one result, the one that cleaning it here has.
 func TestBatchIsKilled(t *testing.T) {
 	url := storingNATS(t, nil)
 	source, destination := t.TempDir(), filepath.Join(t.TempDir(), "out")
@@ -220,7 +220,8 @@ func TestBatchIsKilled(t *testing.T) {
 	}
 }
 
-// The NATS server is restarted while pages are on their way to workers and back: the batch goes on by itself.
+// The NATS server is restarted while pages are on their way to workers and back: the batch goes on
+// by itself.
 func TestBatchOutlivesNATS(t *testing.T) {
 	url, restart := restartingNATS(t, nil)
 	source, destination := t.TempDir(), t.TempDir()
@@ -260,7 +261,8 @@ func TestBatchOutlivesNATS(t *testing.T) {
 	w.end(t)
 }
 
-// The settings that are shipped for NATS, with what is for batches, let all sides do what they need.
+// The settings that are shipped for NATS, with what is for batches, let all sides do what they
+// need.
 func TestBatchPermissions(t *testing.T) {
 	shipped, err := os.ReadFile("../../deploy/kubernetes/nats.conf")
 	if err != nil {

@@ -75,7 +75,8 @@ func (c *cleanCmd) Run(env *environment) error {
 	return errors.Join(verdict(p.Run(env.ctx, engine, jobs, c.report(env, p))), engine.Close())
 }
 
-// plan settles what is cleaned, and refuses to read a picture from a terminal or to write one there.
+// plan settles what is cleaned, and refuses to read a picture from a terminal or to write one
+// there.
 func (c *cleanCmd) plan(env *environment) (*job.Plan, error) {
 	o, err := c.options()
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// completionCmd prints what a shell reads to complete commands and flags. The shell then asks completeCmd.
+// completionCmd prints what a shell reads to complete commands and flags. The shell then asks
+// completeCmd.
 type completionCmd struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish. To use it: source <(unink completion bash)"`
 }

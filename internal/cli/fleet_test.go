@@ -79,8 +79,8 @@ type process struct {
 	done chan error
 }
 
-// spawn starts a process of the program, under one of the names that TestMain knows, and waits for it
-// to log a message.
+// spawn starts a process of the program, under one of the names that TestMain knows, and waits for
+// it to log a message.
 func spawn(t *testing.T, name, message string, arguments ...string) *process {
 	t.Helper()
 	self, err := os.Executable()
@@ -224,8 +224,8 @@ func (s *fleetService) page(t *testing.T, host, token string) pageAnswer {
 	return a
 }
 
-// TestFleet runs the built program with its real engine on two workers, one of which is killed while
-// it has a page, and the other stopped.
+// TestFleet runs the built program with its real engine on two workers, one of which is killed
+// while it has a page, and the other stopped.
 func TestFleet(t *testing.T) {
 	const token = "a-token-of-the-tests"
 	nats := natsServer(t)
@@ -284,8 +284,8 @@ func TestFleet(t *testing.T) {
 	s.end(t)
 }
 
-// onData runs an operator's command on the data that flags name, beside the service, and reads its JSON
-// into v.
+// onData runs an operator's command on the data that flags name, beside the service, and reads its
+// JSON into v.
 func onData(t *testing.T, storage []string, v any, arguments ...string) {
 	t.Helper()
 	var out, complaints bytes.Buffer
@@ -331,7 +331,8 @@ func (b buyer) charged(t *testing.T, storage []string, pages int) {
 	}
 }
 
-// TestFleetCharges kills workers again and again: who gets a page pays for it, once, and nobody else does.
+// TestFleetCharges kills workers again and again: who gets a page pays for it, once, and nobody
+// else does.
 func TestFleetCharges(t *testing.T) {
 	nats, storage := natsServer(t), []string{"--data", t.TempDir()}
 	s := serveFleet(t, nats, append(storage, "--per-customer", "100", "--queue", "100", "--max-requests", "200")...)

@@ -79,8 +79,8 @@ func TestCleanByServer(t *testing.T) {
 	}
 }
 
-// Answers are lost after the page was charged, connections are cut and turns have to be waited for: each page comes back
-// and is charged once.
+// Answers are lost after the page was charged, connections are cut and turns have to be waited for:
+// each page comes back and is charged once.
 func TestServerChargesOnce(t *testing.T) {
 	storage := []string{"--data", t.TempDir()}
 	service, stop := serve(t, openDrawing, append(storage, "--per-customer", "2")...)

@@ -14,7 +14,8 @@ import (
 	"unink/internal/browsertest"
 )
 
-// Every state of the front page, in both languages, light and dark, holds against axe-core, and is not wider than its window.
+// Every state of the front page, in both languages, light and dark, holds against axe-core, and is
+// not wider than its window.
 func seesEveryState(t *testing.T, s *service, p *browsertest.Page) {
 	for _, look := range []struct {
 		language, scheme string
@@ -41,7 +42,8 @@ func seesEveryState(t *testing.T, s *service, p *browsertest.Page) {
 	}
 }
 
-// pagePaths are the pages besides the front page, and who looks at them: those before the account as a guest.
+// pagePaths are the pages besides the front page, and who looks at them: those before the account
+// as a guest.
 var pagePaths = []struct{ name, path, ready string }{
 	{"sign-up", "/sign-up", ""}, {"log-in", "/log-in", ""}, {"verify", "/verify?token=1", ""}, {"reset", "/reset", ""}, {"new-password", "/reset?token=1", ""},
 	{"pricing", "/pricing", ""}, {"developers", "/developers", ""}, {"console", "/developers/console", ""}, {"lost", "/nothing", ""},
@@ -54,7 +56,8 @@ type world struct {
 	customer customer
 }
 
-// newWorld makes somebody with credits, uses of the last weeks, a developer's packages and the operator's role.
+// newWorld makes somebody with credits, uses of the last weeks, a developer's packages and the
+// operator's role.
 func (s *service) newWorld(t *testing.T, slug string) world {
 	t.Helper()
 	u, c := s.developer(t, slug)
@@ -93,7 +96,8 @@ func (s *service) moveUses(t *testing.T, owners ...string) {
 	}
 }
 
-// see opens one of pagePaths in a window, logging in before the first that needs it, and waits until it is complete.
+// see opens one of pagePaths in a window, logging in before the first that needs it, and waits
+// until it is complete.
 func (w world) see(p *browsertest.Page, i int) {
 	page := pagePaths[i]
 	if page.name == "account" {
@@ -105,8 +109,8 @@ func (w world) see(p *browsertest.Page, i int) {
 	}
 }
 
-// seesEveryPage holds each page in a language, on a phone and on a desktop, light and dark, against the rules of accessibility, and
-// nothing may be wider than a small phone.
+// seesEveryPage holds each page in a language, on a phone and on a desktop, light and dark, against
+// the rules of accessibility, and nothing may be wider than a small phone.
 func seesEveryPage(language string) flow {
 	return func(t *testing.T, s *service, p *browsertest.Page) {
 		w := s.newWorld(t, "every-page-"+strings.ToLower(language))

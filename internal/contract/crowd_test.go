@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// TestSlowSockets has strangers who send a request's header and 5 bytes of 5,000, and stop, again and again: 200
-// sockets from one address, and 2,000 from fifty. Who is known does not notice.
+// TestSlowSockets has strangers who send a request's header and 5 bytes of 5,000, and stop, again
+// and again: 200 sockets from one address, and 2,000 from fifty. Who is known does not notice.
 func TestSlowSockets(t *testing.T) {
 	each(t, []string{"--per-minute", "1000", "--per-hour", "1000"}, func(t *testing.T, s *service) {
 		u, c := s.newUser(t, 10), s.newCustomer(t)
@@ -49,7 +49,8 @@ func TestSlowSockets(t *testing.T) {
 	})
 }
 
-// calls sends 50 pages one after another, each of which has to come back, and returns what one takes: the median.
+// calls sends 50 pages one after another, each of which has to come back, and returns what one
+// takes: the median.
 func (s *service) calls(t *testing.T, c customer, from string) time.Duration {
 	t.Helper()
 	var took []time.Duration

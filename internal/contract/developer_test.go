@@ -316,8 +316,8 @@ func developerIdempotency(t *testing.T, s *service) {
 	}
 }
 
-// TestCredentialsMail buys a package while the service is stopped, by a command that does not know its address, and uses what the
-// mail says.
+// TestCredentialsMail buys a package while the service is stopped, by a command that does not know
+// its address, and uses what the mail says.
 func TestCredentialsMail(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, address string) {

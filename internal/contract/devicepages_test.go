@@ -23,7 +23,8 @@ import (
 // onDevice are flags of a service whose guests have nothing left to send.
 var onDevice = []string{"--browser", "on", "--guest-credits", "0", "--pdf-guest-credits", "0"}
 
-// gateway stands between a browser and a service. It keeps what is asked for, and lets through what it is told to.
+// gateway stands between a browser and a service. It keeps what is asked for, and lets through what
+// it is told to.
 type gateway struct {
 	*httptest.Server
 	mu    sync.Mutex
@@ -64,7 +65,8 @@ func (g *gateway) close(what func(path string) bool) {
 	g.shut, g.asked = what, nil
 }
 
-// heard is what was asked for since, but for the service worker's script: browsers look for a newer one by themselves.
+// heard is what was asked for since, but for the service worker's script: browsers look for a newer
+// one by themselves.
 func (g *gateway) heard() []string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -81,8 +83,8 @@ func (g *gateway) window(p *browsertest.Page) *browsertest.Page {
 
 func everything(string) bool { return true }
 
-// A guest without any allowance cleans on the device. Once the engine is there, nothing is asked of the network, nor needed, not
-// even to open the page again.
+// A guest without any allowance cleans on the device. Once the engine is there, nothing is asked of
+// the network, nor needed, not even to open the page again.
 func cleansOnTheDevice(t *testing.T, s *service, p *browsertest.Page) {
 	g := newGateway(t, s)
 	p = g.window(p)
@@ -139,7 +141,8 @@ func cleansManyOnTheDevice(t *testing.T, s *service, p *browsertest.Page) {
 	}
 }
 
-// The device makes the same of a page's pixels as the program on a server, but for what the networks' eight bits are rounded to.
+// The device makes the same of a page's pixels as the program on a server, but for what the
+// networks' eight bits are rounded to.
 func isTheSameOnTheDevice(t *testing.T, s *service, p *browsertest.Page) {
 	photo, err := os.ReadFile("../../docs/before.jpg")
 	if err != nil {
@@ -169,8 +172,9 @@ func isTheSameOnTheDevice(t *testing.T, s *service, p *browsertest.Page) {
 	}
 }
 
-// differ fails where two pictures differ by more than a grey level in more than one pixel of 500. None should; the networks' eight
-// bits are rounded otherwise by each kind of processor, and a pixel on the brink may go to the other side.
+// differ fails where two pictures differ by more than a grey level in more than one pixel of 500.
+// None should; the networks' eight bits are rounded otherwise by each kind of processor, and a
+// pixel on the brink may go to the other side.
 func differ(t *testing.T, name string, a, b []byte) {
 	t.Helper()
 	one, err := png.Decode(bytes.NewReader(a))
@@ -221,7 +225,8 @@ func stopsOnTheDevice(_ *testing.T, _ *service, p *browsertest.Page) {
 	p.UntilLong(`states() == 'cancelled,done,done'`)
 }
 
-// Where the engine cannot be loaded the page says so and sends nothing, until people choose the server.
+// Where the engine cannot be loaded the page says so and sends nothing, until people choose the
+// server.
 func failsOnTheDevice(t *testing.T, s *service, p *browsertest.Page) {
 	g := newGateway(t, s)
 	g.close(func(path string) bool { return strings.HasSuffix(path, ".wasm") })

@@ -20,7 +20,8 @@ import (
 	"unink/internal/store/storetest"
 )
 
-// TestExamples runs the programs of examples/ as a customer does. They cannot see which database is behind the service.
+// TestExamples runs the programs of examples/ as a customer does. They cannot see which database is
+// behind the service.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	s := prepare(t, storetest.SQLite(t))
@@ -137,8 +138,9 @@ func (e example) run(t *testing.T, f *front, token, result string) (stderr strin
 	return b.String(), c.ProcessState.ExitCode()
 }
 
-// front stands before the service on a port of its own. The clients use it as their proxy, and so need not find the
-// customer's host name, which depends on the system; Node, which knows no proxies, gets testdata/localhost.mjs.
+// front stands before the service on a port of its own. The clients use it as their proxy, and so
+// need not find the customer's host name, which depends on the system; Node, which knows no
+// proxies, gets testdata/localhost.mjs.
 type front struct {
 	*httptest.Server
 	port     string

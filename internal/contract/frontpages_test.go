@@ -23,7 +23,8 @@ import (
 	"unink/internal/browsertest"
 )
 
-// A guest drops a photo, watches, compares and downloads it; the third page of the day is one too many.
+// A guest drops a photo, watches, compares and downloads it; the third page of the day is one too
+// many.
 func guestCleans(t *testing.T, _ *service, p *browsertest.Page) {
 	photo, err := os.ReadFile("../../docs/before.jpg")
 	if err != nil {
@@ -85,7 +86,8 @@ func isBlue(m image.Image, x, y int) bool {
 	return b > r+0x2000
 }
 
-// The slider between before and after moves by keys and by the mouse, and the last file's end shows the example again.
+// The slider between before and after moves by keys and by the mouse, and the last file's end shows
+// the example again.
 func compares(_ *testing.T, _ *service, p *browsertest.Page) {
 	p.Pick(p.File("exam 1.png", picture(400, 300)))
 	p.UntilLong(`states() == 'done'`)
@@ -120,7 +122,8 @@ func compares(_ *testing.T, _ *service, p *browsertest.Page) {
 	p.Until(`document.querySelector('#queue').hidden && document.activeElement.id == 'files' && document.querySelector('.after').src.includes('/after-')`)
 }
 
-// Of several files one is sent at a time; a waiting one and one under way are cancelled, and tried again all at once or alone.
+// Of several files one is sent at a time; a waiting one and one under way are cancelled, and tried
+// again all at once or alone.
 func queues(_ *testing.T, _ *service, p *browsertest.Page) {
 	p.Eval(`window.most = 0, new MutationObserver(() => { most = Math.max(most, document.querySelectorAll('#queue [data-state=working]').length); }).observe(document.querySelector('#queue'), { subtree: true, attributes: true }), ''`)
 	large := spacious(3600, 3600)
@@ -294,7 +297,8 @@ func savesTogether(t *testing.T, _ *service, p *browsertest.Page) {
 	p.Until(`document.querySelector('#queue').hidden && document.activeElement.id == 'files'`)
 }
 
-// Files that are chosen together keep their order through a reload, in which they are saved too; it is changed by keys and by dragging.
+// Files that are chosen together keep their order through a reload, in which they are saved too; it
+// is changed by keys and by dragging.
 func keepsTheOrder(t *testing.T, _ *service, p *browsertest.Page) {
 	const order = `[...document.querySelectorAll('#queue .name')].map((name) => name.textContent).join()`
 	var files []string
@@ -338,8 +342,9 @@ func keepsTheOrder(t *testing.T, _ *service, p *browsertest.Page) {
 	p.Is(order, "02.png,01.png,21.png,03.png,12.png,last.png")
 }
 
-// Of what was cleaned with other options than are chosen now, cleaning again is offered, and costs nothing. Thumbnails show the result, and
-// on a desktop a page's progress is seen without scrolling.
+// Of what was cleaned with other options than are chosen now, cleaning again is offered, and costs
+// nothing. Thumbnails show the result, and on a desktop a page's progress is seen without
+// scrolling.
 func cleansAgain(t *testing.T, s *service, p *browsertest.Page) {
 	p.Look(1280, 800, "light")
 	u := s.newUser(t, 3)
@@ -535,8 +540,8 @@ func turned(m image.Image, degrees float64) image.Image {
 	return out
 }
 
-// A page that was photographed upside down and askew is compared as its result lies, and on demand with the photo as it came.
-// Where nothing was turned or straightened there is no such switch.
+// A page that was photographed upside down and askew is compared as its result lies, and on demand
+// with the photo as it came. Where nothing was turned or straightened there is no such switch.
 func comparesAlike(t *testing.T, _ *service, p *browsertest.Page) {
 	page, err := os.ReadFile("../../docs/before.jpg")
 	if err != nil {
@@ -547,7 +552,8 @@ func comparesAlike(t *testing.T, _ *service, p *browsertest.Page) {
 	if err := jpeg.Encode(&photo, turned(m, 184), nil); err != nil {
 		t.Fatal(err)
 	}
-	// The share of the result's print that is dark before as well; no number until both pictures are there.
+	// The share of the result's print that is dark before as well; no number until both pictures are
+	// there.
 	const alike = `(() => {
 		const [before, after] = ['.before', '.after'].map((s) => document.querySelector(s));
 		if (![before, after].every(({ complete, naturalWidth }) => complete && naturalWidth)) return NaN;

@@ -20,9 +20,9 @@ var smallPage = string(encoded(drawn(64, 64, true)))
 var blankPage = string(encoded(drawn(64, 64, false)))
 
 // TestKilled ends the service again and again while it works. A credit is settled before the last
-// byte of its answer: a kill before that charges nothing, and one at that very byte charges one page
-// that did not arrive whole. A caller with an idempotency key asks until it has its page, and is
-// charged for it once.
+// byte of its answer: a kill before that charges nothing, and one at that very byte charges one
+// page that did not arrive whole. A caller with an idempotency key asks until it has its page, and
+// is charged for it once.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, address string) {

@@ -16,7 +16,8 @@ import (
 	"unink/internal/browsertest"
 )
 
-// The service is killed in the middle of a page and started again: the queue goes on, and each page is charged once.
+// The service is killed in the middle of a page and started again: the queue goes on, and each page
+// is charged once.
 func killedMeanwhile(t *testing.T, s *service, p *browsertest.Page) {
 	u := s.newUser(t, 5)
 	logIn(p, u)
@@ -35,7 +36,8 @@ func killedMeanwhile(t *testing.T, s *service, p *browsertest.Page) {
 	}
 }
 
-// The service is gone for a while: the page opens from what is kept, waits, and goes on when it is back.
+// The service is gone for a while: the page opens from what is kept, waits, and goes on when it is
+// back.
 func findsItGone(t *testing.T, s *service, p *browsertest.Page) {
 	p.Until(`!!navigator.serviceWorker.controller`)
 	s.stop(t)
@@ -51,7 +53,8 @@ func findsItGone(t *testing.T, s *service, p *browsertest.Page) {
 	s.stop(t)
 }
 
-// After a reload the queue goes on: what is done is not sent again, and what was under way is charged once.
+// After a reload the queue goes on: what is done is not sent again, and what was under way is
+// charged once.
 func reloads(t *testing.T, s *service, p *browsertest.Page) {
 	u := s.newUser(t, 10)
 	logIn(p, u)
@@ -77,7 +80,8 @@ func reloads(t *testing.T, s *service, p *browsertest.Page) {
 	p.Is(`states() + document.querySelector('#result-title').textContent`, "doneb.png")
 }
 
-// An upload is cut in its middle, and an answer is lost after its page was charged: sent again, it is not charged again.
+// An upload is cut in its middle, and an answer is lost after its page was charged: sent again, it
+// is not charged again.
 func isCutOff(t *testing.T, s *service, p *browsertest.Page) {
 	u := s.newUser(t, 10)
 	cut := &cutter{t: t, to: s.url}
@@ -109,8 +113,8 @@ func isCutOff(t *testing.T, s *service, p *browsertest.Page) {
 	}
 }
 
-// cutter is a proxy before a service that breaks off what is sent to the web entry point: the last time when all is done, before
-// that in the middle of the upload.
+// cutter is a proxy before a service that breaks off what is sent to the web entry point: the last
+// time when all is done, before that in the middle of the upload.
 type cutter struct {
 	t    *testing.T
 	to   string

@@ -14,8 +14,8 @@ import (
 	"unink/internal/ident"
 )
 
-// Somebody signs up, follows the mail's link, logs in, has a PDF cleaned, looks at the account, changes the password, logs out,
-// forgets the password and chooses another.
+// Somebody signs up, follows the mail's link, logs in, has a PDF cleaned, looks at the account,
+// changes the password, logs out, forgets the password and chooses another.
 func livesWithAnAccount(t *testing.T, s *service, p *browsertest.Page) {
 	const second, third = "staple battery horse", "a third one of these"
 	email := ident.Secret() + "@example.com"
@@ -158,7 +158,8 @@ func deletesTheAccount(t *testing.T, s *service, p *browsertest.Page) {
 	s.post(t, "/api/log-in", map[string]string{"email": u.email, "password": password}).is(t, http.StatusBadRequest, "VERIFICATION_FAILED")
 }
 
-// What is wrong is said beside its field, which has the focus; too many attempts are told with how long to wait.
+// What is wrong is said beside its field, which has the focus; too many attempts are told with how
+// long to wait.
 func fillsInWrongly(_ *testing.T, _ *service, p *browsertest.Page) {
 	p.GoTo("/sign-up")
 	p.Pressed("#form button.primary")
@@ -245,8 +246,8 @@ func buysNothing(_ *testing.T, _ *service, p *browsertest.Page) {
 	p.Is(`document.querySelector('.offers li').innerText.replaceAll('\n', ' ').replace(/ +/g, ' ')`, "50 credits $4.90 50 pages $0.098 each · valid for 12 months")
 }
 
-// A guest who buys logs in first; a user goes to the payment and comes back, and has the credits once it is confirmed; a
-// developer says where the credentials go.
+// A guest who buys logs in first; a user goes to the payment and comes back, and has the credits
+// once it is confirmed; a developer says where the credentials go.
 func buys(t *testing.T, s *service, p *browsertest.Page) {
 	u := s.newUser(t, 0)
 	p.GoTo("/pricing")
@@ -287,7 +288,8 @@ func buys(t *testing.T, s *service, p *browsertest.Page) {
 	p.Arrives(`location.pathname == '/pricing' && Boolean(document.querySelector('#thanks')?.checkVisibility())`)
 }
 
-// Somebody with more uses than are listed at first goes through the older ones to the last; a developer does so with calls.
+// Somebody with more uses than are listed at first goes through the older ones to the last; a
+// developer does so with calls.
 func looksBack(t *testing.T, s *service, p *browsertest.Page) {
 	const uses = 205
 	u, c := s.developer(t, "many-uses")

@@ -21,10 +21,12 @@ import (
 
 var shots = flags.String("shots", "", "folder that TestPageLooks leaves pictures of the pages in")
 
-// flow is something that somebody does with the pages, beginning at the front page in a window of its own.
+// flow is something that somebody does with the pages, beginning at the front page in a window of
+// its own.
 type flow func(t *testing.T, s *service, p *browsertest.Page)
 
-// pageFlows are the flows by the flags of the service that they need; a service is used by all its flows at once.
+// pageFlows are the flows by the flags of the service that they need; a service is used by all its
+// flows at once.
 var pageFlows = []struct {
 	name  string
 	flags []string
@@ -58,7 +60,8 @@ var openHanded = []string{
 	"--per-minute", "1000", "--per-hour", "10000", "--guest-credits", "1000", "--guest-address", "1000", "--pdf-guest-credits", "1000", "--pdf-guest-address", "1000",
 }
 
-// TestPages uses the web pages in Chromium, with the embedded default: SQLite, the built-in bot check, the engine, mails as files.
+// TestPages uses the web pages in Chromium, with the embedded default: SQLite, the built-in bot
+// check, the engine, mails as files.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	chromium := browsertest.Start(t)

@@ -9,8 +9,8 @@ import (
 	"unink/internal/browsertest"
 )
 
-// A PDF of 30 pages by somebody who is logged in: limits are met and waited out, and it comes out as it went in, each page paid
-// for once. Pages without handwriting stay as they are.
+// A PDF of 30 pages by somebody who is logged in: limits are met and waited out, and it comes out
+// as it went in, each page paid for once. Pages without handwriting stay as they are.
 func sendsManyPages(t *testing.T, s *service, p *browsertest.Page) {
 	const count = 30
 	u := s.newUser(t, count+5)
@@ -87,7 +87,8 @@ func keepsBlankPages(t *testing.T, _ *service, p *browsertest.Page) {
 	}
 }
 
-// A guest's pages of a PDF need no proof of work. Of more than the day's allowance some are chosen, and those that are done can always be saved.
+// A guest's pages of a PDF need no proof of work. Of more than the day's allowance some are chosen,
+// and those that are done can always be saved.
 func guestSendsPDF(t *testing.T, _ *service, p *browsertest.Page) {
 	page := func(width int) browsertest.PDFPage { return browsertest.PDFPage{Width: width, Height: 100, Grey: 90} }
 	p.Toggle("[name=preserveColor][value=true]") // which turns no page
@@ -117,8 +118,8 @@ func guestSendsPDF(t *testing.T, _ *service, p *browsertest.Page) {
 	saved()
 }
 
-// Who is logged in is told beforehand that a PDF needs more credits than there are, and chooses; what others have used meanwhile
-// stops it, and the pages that are done can be saved.
+// Who is logged in is told beforehand that a PDF needs more credits than there are, and chooses;
+// what others have used meanwhile stops it, and the pages that are done can be saved.
 func sendsPDFBeyondCredits(t *testing.T, s *service, p *browsertest.Page) {
 	u := s.newUser(t, 2)
 	logIn(p, u)

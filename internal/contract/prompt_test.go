@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestPromptClient asks again as soon as an answer is there: nothing of the last request is in the way.
+// TestPromptClient asks again as soon as an answer is there: nothing of the last request is in the
+// way.
 func TestPromptClient(t *testing.T) {
 	each(t, nil, func(t *testing.T, s *service) {
 		for _, keepAlive := range []bool{false, true} {
@@ -38,7 +39,8 @@ func (s *service) promptRefusals(t *testing.T, c customer) {
 	}
 }
 
-// promptPages has four threads, as many as may ask at once, each awaiting its answers; it sends each page twice.
+// promptPages has four threads, as many as may ask at once, each awaiting its answers; it sends
+// each page twice.
 func (s *service) promptPages(t *testing.T, c customer) {
 	var threads sync.WaitGroup
 	for thread := range 4 {

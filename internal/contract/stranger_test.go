@@ -22,8 +22,8 @@ import (
 
 // What docs/security.md says that a stranger meets.
 
-// listening are the addresses at which a process listens, TCP and UDP, as the kernel lists them; ports are
-// left out where they are any.
+// listening are the addresses at which a process listens, TCP and UDP, as the kernel lists them;
+// ports are left out where they are any.
 func listening(t *testing.T, pid int) []string {
 	t.Helper()
 	descriptors, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
@@ -76,8 +76,8 @@ func kernelAddress(t *testing.T, text string) string {
 	return net.JoinHostPort(ip.String(), fmt.Sprint(n))
 }
 
-// Without settings the service is on port 8080 of every address, and its metrics on the machine itself. Nothing
-// else listens, and with TLS one address more.
+// Without settings the service is on port 8080 of every address, and its metrics on the machine
+// itself. Nothing else listens, and with TLS one address more.
 func TestWhatListens(t *testing.T) {
 	s := prepare(t, storetest.SQLite(t))
 	defaults, err := s.command("config").Output()

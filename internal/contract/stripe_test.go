@@ -53,8 +53,8 @@ func (s *service) tell(t *testing.T, event []byte, secret string) answer {
 
 const stripeHost = "api.stripe.com"
 
-// standInForStripe lets the service reach a stand-in for Stripe's API under its own name. What is asked of it comes on the
-// channel; its page of payment is the one that buyers come back to.
+// standInForStripe lets the service reach a stand-in for Stripe's API under its own name. What is
+// asked of it comes on the channel; its page of payment is the one that buyers come back to.
 func (s *service) standInForStripe(t *testing.T) <-chan url.Values {
 	t.Helper()
 	asked := make(chan url.Values, 8)

@@ -198,8 +198,8 @@ func (s *service) hostOf(t *testing.T, name string) (host, id string) {
 	return made.Customer.Slug + "." + apiDomain, made.Customer.ID
 }
 
-// The service's own host and the domains of customers get a certificate by their first handshake and are
-// served; nobody else causes an order; and what was ordered is kept over a restart.
+// The service's own host and the domains of customers get a certificate by their first handshake
+// and are served; nobody else causes an order; and what was ordered is kept over a restart.
 func TestCertificatesOnDemand(t *testing.T) {
 	storetest.EachURL(t, func(t *testing.T, address string) {
 		a := newAuthority(t, 90*24*time.Hour)
@@ -289,8 +289,8 @@ func (a *authority) plain(t *testing.T, customer string) {
 	}
 }
 
-// Two services on one database: of handshakes with both at once one makes an order, each answers the other's
-// challenges, and both have the same certificate.
+// Two services on one database: of handshakes with both at once one makes an order, each answers
+// the other's challenges, and both have the same certificate.
 func TestServicesShareCertificates(t *testing.T) {
 	a := newAuthority(t, 90*24*time.Hour)
 	address := storetest.Postgres(t)

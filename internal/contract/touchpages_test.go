@@ -32,8 +32,9 @@ func scribbled(width, height int) *image.NRGBA {
 	return m
 }
 
-// What is painted on a page that the engine has cleaned comes out in the download: the original's pixels where it was brought
-// back, paper where it was erased, and everywhere else the result as it was.
+// What is painted on a page that the engine has cleaned comes out in the download: the original's
+// pixels where it was brought back, paper where it was erased, and everywhere else the result as it
+// was.
 func touchesUp(t *testing.T, _ *service, p *browsertest.Page) {
 	const width, height = 480, 320
 	original := scribbled(width, height)
@@ -100,7 +101,8 @@ func touchesUp(t *testing.T, _ *service, p *browsertest.Page) {
 	}
 }
 
-// Another page that is chosen amid touching up is shown as it is, and the strokes stay with the page that they were painted on.
+// Another page that is chosen amid touching up is shown as it is, and the strokes stay with the
+// page that they were painted on.
 func touchesUpAndLeaves(t *testing.T, _ *service, p *browsertest.Page) {
 	p.Pick(p.File("a.png", picture(300, 200)), p.File("b.png", picture(480, 320)))
 	p.UntilLong(`states() == 'done,done'`)
@@ -170,8 +172,8 @@ func (u *toucher) saved() *image.NRGBA {
 	return got
 }
 
-// held holds a download against the result without strokes: where the brush was surely, it has the brush's pixels, and
-// where it surely was not, the result's, exactly.
+// held holds a download against the result without strokes: where the brush was surely, it has the
+// brush's pixels, and where it surely was not, the result's, exactly.
 func (u *toucher) held(what string, got, result *image.NRGBA, under func(x, y int) (inside, sure bool), brush func(x, y int) color.NRGBA) {
 	u.t.Helper()
 	for y := range result.Rect.Dy() {
@@ -188,7 +190,8 @@ func (u *toucher) held(what string, got, result *image.NRGBA, under func(x, y in
 	}
 }
 
-// alike allows for one step of rounding: what was removed is kept as a layer with eight bits of opacity.
+// alike allows for one step of rounding: what was removed is kept as a layer with eight bits of
+// opacity.
 func alike(a, b color.NRGBA) bool {
 	near := func(a, b uint8) bool { return a-b <= 1 || b-a <= 1 }
 	return near(a.R, b.R) && near(a.G, b.G) && near(a.B, b.B)

@@ -249,7 +249,8 @@ func hostileJSON(t *testing.T, s *service, c customer) {
 	}
 }
 
-// hostileHeaders sends headers that the HTTP server itself refuses, before the entry points see them.
+// hostileHeaders sends headers that the HTTP server itself refuses, before the entry points see
+// them.
 func hostileHeaders(t *testing.T, s *service) {
 	for name, header := range map[string]string{
 		"gigantic":        "X: " + strings.Repeat("x", 1<<20),

@@ -352,8 +352,8 @@ func (s *Service) Sweep(ctx context.Context) (released int, err error) {
 	return released, s.store.Forget(ctx, now.Add(-KeyLife), now.Add(-s.config.KeepHolds))
 }
 
-// Prune deletes the guests' allowances that ended until a time, and the ledger's entries of them; it
-// returns how many. It leaves what can still be used or is held, and that of which a hold is
+// Prune deletes the guests' allowances that ended until a time, and the ledger's entries of them;
+// it returns how many. It leaves what can still be used or is held, and that of which a hold is
 // remembered, and others' packages and entries.
 func (s *Service) Prune(ctx context.Context, before time.Time) (pruned int, err error) {
 	if now := s.now(); before.After(now) {

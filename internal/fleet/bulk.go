@@ -21,8 +21,9 @@ func (p *page) subject() string {
 	return offers
 }
 
-// CleanBulk is [Client.Clean] for a page that may wait for any time: a slot takes it when no page of a
-// Clean waits for one. Its error is [gate.ErrNoWorker] also when the NATS server was away meanwhile.
+// CleanBulk is [Client.Clean] for a page that may wait for any time: a slot takes it when no page
+// of a Clean waits for one. Its error is [gate.ErrNoWorker] also when the NATS server was away
+// meanwhile.
 func (c *Client) CleanBulk(ctx context.Context, image []byte, o unink.Options) (*unink.Result, error) {
 	cuts := c.nc.Stats().Reconnects
 	res, err := c.clean(ctx, &page{image: image, bulk: true}, o)
@@ -40,8 +41,8 @@ func (w *Worker) pressed() bool {
 	return time.Since(time.Unix(0, w.heardWaiting.Load())) < 2*w.pace.look
 }
 
-// take waits for an offer with a free slot. While pages other than bulk wait, bulk ones are not asked for
-// until those had the time to come. The error is also that of a context that ended.
+// take waits for an offer with a free slot. While pages other than bulk wait, bulk ones are not
+// asked for until those had the time to come. The error is also that of a context that ended.
 func (w *Worker) take(taking context.Context) (*nats.Msg, error) {
 	first, err := w.ask(offers)
 	if err != nil {
@@ -83,8 +84,8 @@ func (w *Worker) take(taking context.Context) (*nats.Msg, error) {
 	}
 }
 
-// late ends a subscription after the other one had its message, and returns the message that came in the
-// same moment, if one did.
+// late ends a subscription after the other one had its message, and returns the message that came
+// in the same moment, if one did.
 func (w *Worker) late(a asking) *nats.Msg {
 	_ = a.Drain() // what is on its way still comes
 	timer := time.NewTimer(w.pace.beat)
@@ -124,8 +125,8 @@ func (a asking) leave() { _ = a.Unsubscribe() } // it may have ended with its me
 // ask subscribes in the group of free slots.
 func (w *Worker) ask(subject string) (asking, error) {
 	a := asking{in: make(chan *nats.Msg, 1), ended: make(chan struct{})}
-	// With a callback, not with a channel: there the client reads the bound that AutoUnsubscribe sets without its lock
-	// (nats.go 1.55), and an offer may come in between.
+	// With a callback, not with a channel: there the client reads the bound that AutoUnsubscribe sets
+	// without its lock (nats.go 1.55), and an offer may come in between.
 	s, err := w.nc.QueueSubscribe(subject, group, func(m *nats.Msg) {
 		select {
 		case a.in <- m:

@@ -12,7 +12,8 @@ import (
 	"unink/internal/gate"
 )
 
-// While bulk pages without end wait for the only slot, a page that somebody waits for is the next one.
+// While bulk pages without end wait for the only slot, a page that somebody waits for is the next
+// one.
 func TestPagesGoBeforeBulk(t *testing.T) {
 	s := natsServer(t, nil)
 	unhurried := brisk

@@ -102,9 +102,9 @@ func (c *Client) hear(m *nats.Msg, now time.Time) {
 // claim tells other services that this one has pages. Unheard, it is said again.
 func (c *Client) claim() { _ = c.nc.Publish(demand, []byte(c.id)) }
 
-// OnCapacity has report called with the number of pages that this service can have cleaned at once, now
-// and whenever that changes: the fleet's slots, shared out among the services that have pages. Report must
-// not block.
+// OnCapacity has report called with the number of pages that this service can have cleaned at once,
+// now and whenever that changes: the fleet's slots, shared out among the services that have pages.
+// Report must not block.
 func (c *Client) OnCapacity(report func(pages int)) { c.workers.onCapacity(report) }
 
 // Probe says whether there is a worker: [gate.ErrNoWorker] if not.
@@ -124,9 +124,9 @@ type page struct {
 	declined map[string]bool // workers that cannot serve it
 }
 
-// Clean has a page cleaned by a worker. It waits while all are busy, and returns [gate.ErrNoWorker] at
-// once when there is none. A page whose worker fails or vanishes goes to another one, once; then the
-// error is [gate.ErrWorker]. The page's own errors are [*unink.Error], as if cleaned here.
+// Clean has a page cleaned by a worker. It waits while all are busy, and returns [gate.ErrNoWorker]
+// at once when there is none. A page whose worker fails or vanishes goes to another one, once; then
+// the error is [gate.ErrWorker]. The page's own errors are [*unink.Error], as if cleaned here.
 func (c *Client) Clean(ctx context.Context, image []byte, o unink.Options) (*unink.Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, longestPage)
 	defer cancel()
@@ -370,8 +370,8 @@ func (a *attempt) expect(body []byte) error {
 	return nil
 }
 
-// pageError is the error that a worker found. A device that fails is the worker's own trouble, and a
-// deadline is told as this process's would be.
+// pageError is the error that a worker found. A device that fails is the worker's own trouble, and
+// a deadline is told as this process's would be.
 func (a *attempt) pageError(body []byte) error {
 	var f failure
 	if err := json.Unmarshal(body, &f); err != nil {

@@ -1,13 +1,13 @@
-// Package fleet cleans pages on other machines. A [Client] stands in the service where a cleaner of its
-// own process would; a [Worker] holds the network and takes pages, one for each of its slots. Between
-// them is a NATS server, which stores nothing.
+// Package fleet cleans pages on other machines. A [Client] stands in the service where a cleaner of
+// its own process would; a [Worker] holds the network and takes pages, one for each of its slots.
+// Between them is a NATS server, which stores nothing.
 //
-// A slot that is free is a subscription for one message in a queue group: the server hands an offer to
-// one of them and ends that subscription with it, so that nothing is ever pushed at a worker that has
-// no free slot, and says at once when nobody has. Whoever takes an offer talks with the one who made it
-// through two inboxes of their own until the page is done: the page goes one way, the result the other,
-// both in acknowledged pieces, and both sides say regularly that they are there. An inbox ends with its
-// attempt, so that what comes late reaches nobody.
+// A slot that is free is a subscription for one message in a queue group: the server hands an offer
+// to one of them and ends that subscription with it, so that nothing is ever pushed at a worker
+// that has no free slot, and says at once when nobody has. Whoever takes an offer talks with the
+// one who made it through two inboxes of their own until the page is done: the page goes one way,
+// the result the other, both in acknowledged pieces, and both sides say regularly that they are
+// there. An inbox ends with its attempt, so that what comes late reaches nobody.
 package fleet
 
 import (
@@ -91,8 +91,8 @@ const (
 	missedPings   = 2
 )
 
-// connect opens a connection that comes back by itself for ever. What is said while it is away is not
-// kept: it would be stale.
+// connect opens a connection that comes back by itself for ever. What is said while it is away is
+// not kept: it would be stale.
 func connect(c Config, name string, log *slog.Logger) (*nats.Conn, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err

@@ -50,7 +50,8 @@ func FuzzMessage(f *testing.F) {
 	})
 }
 
-// FuzzPieces takes pieces in any order and of any size: they add up to what was announced, or are refused.
+// FuzzPieces takes pieces in any order and of any size: they add up to what was announced, or are
+// refused.
 func FuzzPieces(f *testing.F) {
 	f.Add(4, 0, []byte("ab"), 1, []byte("cd"))
 	f.Add(4, 0, []byte("ab"), 0, []byte("ab"))

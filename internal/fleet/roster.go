@@ -105,9 +105,9 @@ func (r *roster) sum() int {
 	return n
 }
 
-// share is how many pages this service may have on their way at once: as many slots as each of those
-// that have pages, the first of them, by name, one more where that does not come out even, and none less
-// than one while there are slots.
+// share is how many pages this service may have on their way at once: as many slots as each of
+// those that have pages, the first of them, by name, one more where that does not come out even,
+// and none less than one while there are slots.
 func (r *roster) share() int {
 	slots := r.sum()
 	if slots == 0 {

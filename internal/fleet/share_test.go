@@ -13,8 +13,8 @@ import (
 	"unink/internal/gate"
 )
 
-// Whichever services have pages and whatever workers there are, the shares add up to the slots; only
-// where there are fewer slots than services has each of them one.
+// Whichever services have pages and whatever workers there are, the shares add up to the slots;
+// only where there are fewer slots than services has each of them one.
 func TestSharesAddUpProperty(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		slots := rapid.IntRange(0, 40).Draw(rt, "slots")
@@ -46,7 +46,8 @@ func TestSharesAddUpProperty(t *testing.T) {
 	})
 }
 
-// front is a service: a client behind a gate with one place for each page that it may have on its way.
+// front is a service: a client behind a gate with one place for each page that it may have on its
+// way.
 type front struct {
 	*Client
 	*gate.Gate
@@ -79,8 +80,8 @@ func (f *front) flood(w *world, pages int) {
 	}
 }
 
-// Two services with more pages than a fleet can do have together no more on their way than it has slots,
-// and no more waiting than one for each of these; and one alone has all.
+// Two services with more pages than a fleet can do have together no more on their way than it has
+// slots, and no more waiting than one for each of these; and one alone has all.
 func TestServicesShareTheSlots(t *testing.T) {
 	w := newWorld(t, nil)
 	b := newBlocked()

@@ -13,9 +13,9 @@ import (
 	"unink"
 )
 
-// The protocol's number is part of every subject: sides that do not understand each other never meet.
-// It changes with the meaning of any message. A new option needs no new number: a worker that does not
-// know it leaves the page to others.
+// The protocol's number is part of every subject: sides that do not understand each other never
+// meet. It changes with the meaning of any message. A new option needs no new number: a worker that
+// does not know it leaves the page to others.
 const (
 	offers   = "unink.1.offer"   // from services; workers with a free slot hear it, in one queue group
 	bulk     = "unink.1.bulk"    // the same for pages that go when no other waits
@@ -40,8 +40,8 @@ const (
 // kind is what a message about a page is.
 type kind string
 
-// The kinds. A service says proposal, piece, acknowledge, alive and cancel; a worker says the others,
-// and piece, acknowledge and alive as well.
+// The kinds. A service says proposal, piece, acknowledge, alive and cancel; a worker says the
+// others, and piece, acknowledge and alive as well.
 const (
 	proposal    kind = "offer"
 	take        kind = "take"    // the worker has a slot for it
@@ -75,8 +75,8 @@ type offer struct {
 	Before bool `json:"before,omitempty"`
 }
 
-// options are unink's on the wire. What is not asked for is not written, so that a worker that does not
-// know an option can serve those who do not use it.
+// options are unink's on the wire. What is not asked for is not written, so that a worker that does
+// not know an option can serve those who do not use it.
 type options struct {
 	Finish          unink.Finish `json:"finish,omitempty"`
 	Remove          unink.Ink    `json:"remove,omitempty"`
@@ -204,8 +204,8 @@ type link struct {
 	patience *time.Timer
 }
 
-// mostUnheard is after how many the other side is given up. After a short absence of the server one side
-// is back before the other.
+// mostUnheard is after how many the other side is given up. After a short absence of the server one
+// side is back before the other.
 const mostUnheard = 3
 
 // hear reads a message, and knows by it that the other side is there, or not: then it is gone.

@@ -61,8 +61,8 @@ func (w *Worker) ID() string { return w.id }
 // errStuck ends a worker whose cleaner does not return: nothing but a new process helps.
 var errStuck = errors.New("a page does not end, and cannot be stopped; start the worker again")
 
-// Run takes pages until ctx ends, finishes those it has, and closes the connection. An error says that
-// a cleaner hangs: those pages that do not are finished as well, and the process should end.
+// Run takes pages until ctx ends, finishes those it has, and closes the connection. An error says
+// that a cleaner hangs: those pages that do not are finished as well, and the process should end.
 func (w *Worker) Run(ctx context.Context) error {
 	defer w.nc.Close()
 	taking, stop := context.WithCancelCause(ctx)
@@ -212,8 +212,8 @@ type cleaned struct {
 // errOver ends a conversation.
 var errOver = errors.New("over")
 
-// run talks with the service until the page is done or given up, and waits for the cleaner. Its error
-// is [errStuck].
+// run talks with the service until the page is done or given up, and waits for the cleaner. Its
+// error is [errStuck].
 func (j *job) run(ctx, working context.Context) error {
 	p := j.worker.pace
 	j.patience = time.NewTimer(p.silence)

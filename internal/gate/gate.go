@@ -25,12 +25,14 @@ var (
 	ErrNoWorker = errors.New("gate: there is no worker")
 	// ErrLate says that a task cannot be done within its time because of those before it.
 	ErrLate = errors.New("gate: too much work is before the task")
-	// ErrTooMuch says that a task larger than the usual cannot be done within its time even if it is alone.
+	// ErrTooMuch says that a task larger than the usual cannot be done within its time even if it is
+	// alone.
 	ErrTooMuch = errors.New("gate: the task is too much work")
 )
 
-// ErrWorker is what a cleaner on other machines returns, wrapped with its cause, when the worker that
-// had a page failed or vanished, and a second one did as well. Cleaners of this process never do.
+// ErrWorker is what a cleaner on other machines returns, wrapped with its cause, when the worker
+// that had a page failed or vanished, and a second one did as well. Cleaners of this process never
+// do.
 var ErrWorker = errors.New("gate: the remote worker failed")
 
 // Config sizes a [Gate].
@@ -56,8 +58,8 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// Turn says whose a task is and whether it may wait for others. The zero value is a task of nobody in
-// particular.
+// Turn says whose a task is and whether it may wait for others. The zero value is a task of nobody
+// in particular.
 type Turn struct {
 	Caller string        // tasks of one caller wait for each other
 	Bulk   bool          // waits until nothing else does
@@ -104,8 +106,8 @@ func (g *Gate) Do(ctx context.Context, task func() error) error {
 }
 
 // DoAs runs task as soon as a worker is free and it is its turn, and returns its error. It returns
-// one of the errors above at once when the task may not even wait, ErrFull and ErrNoWorker also when
-// it has to leave the queue, and the context's error when that ends first.
+// one of the errors above at once when the task may not even wait, ErrFull and ErrNoWorker also
+// when it has to leave the queue, and the context's error when that ends first.
 func (g *Gate) DoAs(ctx context.Context, turn Turn, task func() error) error {
 	v, err := g.enter(turn)
 	if err != nil {
@@ -158,8 +160,8 @@ func (g *Gate) Refusal(turn Turn) error {
 	return g.refusal(turn)
 }
 
-// doubt is how much of an estimate stays after it has refused a task for good: only tasks that run can
-// correct it, and there may be no others.
+// doubt is how much of an estimate stays after it has refused a task for good: only tasks that run
+// can correct it, and there may be no others.
 const doubt = 0.98
 
 func (g *Gate) refusal(turn Turn) error {
@@ -335,8 +337,8 @@ func (g *Gate) full() bool {
 
 func (g *Gate) places() int { return int(math.Ceil(g.queue * float64(g.workers))) }
 
-// foreseen is how long a task has to wait while all workers are busy and others are before it, in times
-// of what a task of size 1 takes: each of them goes to the worker that is free first.
+// foreseen is how long a task has to wait while all workers are busy and others are before it, in
+// times of what a task of size 1 takes: each of them goes to the worker that is free first.
 func (g *Gate) foreseen(before []*visit) float64 {
 	free := make([]float64, len(g.running))
 	for i, v := range g.running {

@@ -194,8 +194,8 @@ func TestConfigOutOfRange(t *testing.T) {
 	}
 }
 
-// Half a task's time is all that one may wait: whoever comes while the one that runs is in its first half
-// is refused, and nobody waits longer.
+// Half a task's time is all that one may wait: whoever comes while the one that runs is in its
+// first half is refused, and nobody waits longer.
 func TestWaitsOnlyForAWorkerThatIsSoonFree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := open(t, 1, 0.5)

@@ -90,7 +90,8 @@ func TestEstimateIsDoubted(t *testing.T) {
 	})
 }
 
-// A task of the usual size is never too large: on a machine that is too slow for it, it runs until its time is over.
+// A task of the usual size is never too large: on a machine that is too slow for it, it runs until
+// its time is over.
 func TestUsualSizeIsNotTooMuch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := learned(t, 1, 1)

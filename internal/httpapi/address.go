@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// clientAddress is where a request comes from. Proxies that are trusted say so in
-// X-Forwarded-For, each adding to its end: the first from there that is not one of them is the client.
-// What anybody else says there is not believed, and no other header is read for it.
+// clientAddress is where a request comes from. Proxies that are trusted say so in X-Forwarded-For,
+// each adding to its end: the first from there that is not one of them is the client. What anybody
+// else says there is not believed, and no other header is read for it.
 func clientAddress(r *http.Request, trusted []netip.Prefix) netip.Addr {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {

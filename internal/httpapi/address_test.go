@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// Who a request is from is what the first peer that is not a trusted proxy is, whatever that peer claims.
+// Who a request is from is what the first peer that is not a trusted proxy is, whatever that peer
+// claims.
 func TestClientAddress(t *testing.T) {
 	trusted := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")}
 	for name, c := range map[string]struct {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// browsers and systems are told by what is in a User-Agent, the first that is there: later ones name
-// themselves after earlier ones.
+// browsers and systems are told by what is in a User-Agent, the first that is there: later ones
+// name themselves after earlier ones.
 var (
 	browsers = [][2]string{
 		{"Edg", "Edge"}, {"OPR/", "Opera"}, {"SamsungBrowser/", "Samsung Internet"}, {"Firefox/", "Firefox"}, {"FxiOS/", "Firefox"},

@@ -29,7 +29,8 @@ type caller struct {
 type door interface {
 	web(r *http.Request, form *uploadForm) (*caller, error)
 	developer(r *http.Request) (*caller, error)
-	// userOf and customerOf name who is known by a request's header alone, and nobody where that fails.
+	// userOf and customerOf name who is known by a request's header alone, and nobody where that
+	// fails.
 	userOf(r *http.Request) string
 	customerOf(r *http.Request) string
 }
@@ -122,8 +123,8 @@ func (c *charge) freeSlot() {
 	}
 }
 
-// conclude settles what a request holds when its page came back, and releases it otherwise. A process
-// that is killed before has charged nothing, and the hold is found by the sweeper.
+// conclude settles what a request holds when its page came back, and releases it otherwise. A
+// process that is killed before has charged nothing, and the hold is found by the sweeper.
 func (s *Server) conclude(r *http.Request, c *call, cleaned bool) {
 	if c.charge.hold == "" {
 		return
@@ -165,8 +166,8 @@ func (s *Server) record(r *http.Request, c *call, took time.Duration) {
 	})
 }
 
-// outcomeOf names the entry point of a request for a page, and how it ended: [usage.OK], or the error's
-// name or code there. Other requests have no entry point.
+// outcomeOf names the entry point of a request for a page, and how it ended: [usage.OK], or the
+// error's name or code there. Other requests have no entry point.
 func outcomeOf(r *http.Request, c *call) (entry, outcome string) {
 	switch r.Pattern {
 	case "POST /api/process-image":

@@ -75,8 +75,8 @@ func changed(good string, place int) string {
 	return string(b)
 }
 
-// A wrong signature is refused in the same way wherever it is wrong, and before the database is asked;
-// a well-signed token is looked up by its hash, once, whether it is known or not.
+// A wrong signature is refused in the same way wherever it is wrong, and before the database is
+// asked; a well-signed token is looked up by its hash, once, whether it is known or not.
 func TestTokensAreCheckedAlike(t *testing.T) {
 	s := newSecrets(t)
 	for name, c := range map[string]struct {

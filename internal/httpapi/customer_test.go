@@ -174,8 +174,8 @@ func TestRevokedCustomersAreGone(t *testing.T) {
 	s.is(http.StatusNotFound, "POST", "/api/customers/dev-shop/rotate", session, map[string]int{})
 }
 
-// Whoever signs up with somebody's address, or asks the provider for it, has nothing of theirs before
-// the address is confirmed.
+// Whoever signs up with somebody's address, or asks the provider for it, has nothing of theirs
+// before the address is confirmed.
 func TestUnconfirmedAddressesHaveNoCustomer(t *testing.T) {
 	s := withAccounts(t)
 	s.bought("dev@example.com", "dev-shop")
@@ -195,7 +195,8 @@ func TestAPIURL(t *testing.T) {
 	}
 }
 
-// GET /account is a page for people and the API for programs, which are told apart by what they send.
+// GET /account is a page for people and the API for programs, which are told apart by what they
+// send.
 func TestAccountIsAPageAndAnAPI(t *testing.T) {
 	s := withAccounts(t)
 	session := s.member("dev@example.com", "")
@@ -227,7 +228,8 @@ func TestAccountIsAPageAndAnAPI(t *testing.T) {
 	}
 }
 
-// A list of uses that is longer than an answer goes on where the answer ends, for the account and for its customer.
+// A list of uses that is longer than an answer goes on where the answer ends, for the account and
+// for its customer.
 func TestOlderUses(t *testing.T) {
 	s := withAccounts(t)
 	session := s.member("ann@example.com", "")
@@ -288,7 +290,8 @@ func TestBearerInAnyCase(t *testing.T) {
 	}
 }
 
-// A domain that is nobody's answers a bad token as a customer's does, so that it tells no stranger whose it is.
+// A domain that is nobody's answers a bad token as a customer's does, so that it tells no stranger
+// whose it is.
 func TestUnknownDomainsAreNotToldApart(t *testing.T) {
 	s := withAccounts(t)
 	c, token := s.bought("dev@example.com", "dev-shop")

@@ -204,7 +204,8 @@ func TestCustomersAnswerAsDescribed(t *testing.T) {
 	s.is(http.StatusUnauthorized, "GET", "/account", "", nil)
 }
 
-// TestPagesAreRefusedAsDescribed reaches the refusals of the web entry point that open mode has not.
+// TestPagesAreRefusedAsDescribed reaches the refusals of the web entry point that open mode has
+// not.
 func TestPagesAreRefusedAsDescribed(t *testing.T) {
 	s := withAccounts(t)
 	upload := func(fields ...field) answer {

@@ -202,7 +202,8 @@ func wantsPicture(accept []string) bool {
 // maxKeyBytes is the longest Idempotency-Key.
 const maxKeyBytes = 255
 
-// idempotencyKey reads the header of that name; nil is none. The body is what must be the same with the same key.
+// idempotencyKey reads the header of that name; nil is none. The body is what must be the same with
+// the same key.
 func idempotencyKey(r *http.Request, owner string, body ...[]byte) (*credit.Key, error) {
 	values := r.Header.Values("Idempotency-Key")
 	if len(values) == 0 || owner == "" {

@@ -28,8 +28,9 @@ func (s *Server) developer() entry { return entry{s.door.customerOf, writeDevelo
 // answerer answers a request with a JSON value or an error.
 type answerer func(http.ResponseWriter, *http.Request) (any, error)
 
-// endpoint makes a handler of an answerer. It is where the number of requests inside is bounded, where a panic ends, and where what a
-// request holds is given back: before a client can know that its request has ended.
+// endpoint makes a handler of an answerer. It is where the number of requests inside is bounded,
+// where a panic ends, and where what a request holds is given back: before a client can know that
+// its request has ended.
 func (s *Server) endpoint(answer answerer, e entry) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := callOf(r)
@@ -53,7 +54,8 @@ func (s *Server) holderOf(r *http.Request, e entry) holder {
 	return stranger(clientAddress(r, s.cfg.TrustedProxies))
 }
 
-// answer has a request answered that is inside. Its error is for the caller, or says that there is none.
+// answer has a request answered that is inside. Its error is for the caller, or says that there is
+// none.
 func (s *Server) answer(answer answerer, w http.ResponseWriter, r *http.Request) error {
 	c := callOf(r)
 	if err := c.stay.sit(); err != nil {
@@ -84,8 +86,9 @@ type answered struct {
 	body   any // nil is no body
 }
 
-// deliver writes an answer. What it costs is settled when all of it but the last byte is on its way:
-// whoever has the whole answer finds nothing of it open, and whoever cannot take it is not charged.
+// deliver writes an answer. What it costs is settled when all of it but the last byte is on its
+// way: whoever has the whole answer finds nothing of it open, and whoever cannot take it is not
+// charged.
 func (s *Server) deliver(w http.ResponseWriter, r *http.Request, v any) error {
 	c, status := callOf(r), http.StatusOK
 	if a, ok := v.(answered); ok {
@@ -135,8 +138,8 @@ func only(method string, write failureWriter) http.Handler {
 	})
 }
 
-// readBody hands the request's body to read, bounded in size and time. The request gives up its place
-// while it waits for the client, and takes one again when the body is there.
+// readBody hands the request's body to read, bounded in size and time. The request gives up its
+// place while it waits for the client, and takes one again when the body is there.
 func (s *Server) readBody(w http.ResponseWriter, r *http.Request, limit int64, read func() error) error {
 	if r.ContentLength > limit {
 		return &http.MaxBytesError{Limit: limit}

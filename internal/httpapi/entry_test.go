@@ -476,7 +476,8 @@ func FuzzMedia(f *testing.F) {
 	})
 }
 
-// Sides that no decoder counts are too long, on both entry points; what a decoder says is told by the log alone.
+// Sides that no decoder counts are too long, on both entry points; what a decoder says is told by
+// the log alone.
 func TestDecodersWordsAreForTheLog(t *testing.T) {
 	s := start(t, &fakeCleaner{})
 	for _, w := range []int{1 << 31, 1<<32 - 1} {

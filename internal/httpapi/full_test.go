@@ -11,8 +11,9 @@ import (
 	"unink/internal/gate"
 )
 
-// While there is no place for a page, its caller hears the same as ever, credits first, but nothing is
-// written down: neither credits held and given back, nor a guest's allowance, nor an idempotency key.
+// While there is no place for a page, its caller hears the same as ever, credits first, but nothing
+// is written down: neither credits held and given back, nor a guest's allowance, nor an idempotency
+// key.
 func TestRefusedPagesAreNotWrittenDown(t *testing.T) {
 	s := withAccounts(t)
 	ledger := func() []credit.Entry {

@@ -20,8 +20,8 @@ type connected struct{ *httptest.ResponseRecorder }
 func (connected) SetReadDeadline(time.Time) error  { return nil }
 func (connected) SetWriteDeadline(time.Time) error { return nil }
 
-// FuzzRequest serves any request that HTTP can carry: none ends in a mistake of the program, and every answer
-// has what each must have.
+// FuzzRequest serves any request that HTTP can carry: none ends in a mistake of the program, and
+// every answer has what each must have.
 func FuzzRequest(f *testing.F) {
 	page := string(picture(f, 16, 16))
 	for _, r := range []string{

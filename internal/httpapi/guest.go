@@ -21,7 +21,8 @@ type allowance struct {
 	Left  int `json:"left"`
 }
 
-// guestLeft is GET /api/guest. Whoever sends another device id learns of no more than an address has left.
+// guestLeft is GET /api/guest. Whoever sends another device id learns of no more than an address
+// has left.
 func (s *Server) guestLeft(_ http.ResponseWriter, r *http.Request) (any, error) {
 	device, err := s.services.Accounts.HashDevice(r.Header.Get("X-Device-Id"))
 	if err != nil {

@@ -138,7 +138,8 @@ type Services struct {
 	Limits    limit.Limiter
 	Slots     *limit.Slots
 	Bots      botcheck.Checker
-	// TurnstileKey is the site key of the Turnstile that Bots asks; without one, Challenge makes the tasks that Bots checks.
+	// TurnstileKey is the site key of the Turnstile that Bots asks; without one, Challenge makes the
+	// tasks that Bots checks.
 	TurnstileKey string
 	Challenge    func() (any, error)
 	Uses         *usage.Recorder
@@ -226,8 +227,8 @@ func (s *Server) routes() http.Handler {
 	return sameSite(s.exact(mux))
 }
 
-// exact answers paths that are not written as they are registered: net/http would send their callers
-// elsewhere, who would come back without their body.
+// exact answers paths that are not written as they are registered: net/http would send their
+// callers elsewhere, who would come back without their body.
 func (s *Server) exact(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if clean := path.Clean(r.URL.Path); r.URL.Path != "" && clean != r.URL.Path && clean+"/" != r.URL.Path {
@@ -238,7 +239,8 @@ func (s *Server) exact(mux *http.ServeMux) http.Handler {
 	})
 }
 
-// elsewhere answers what no pattern of a mux but its own matches: with the methods that would, if there are any.
+// elsewhere answers what no pattern of a mux but its own matches: with the methods that would, if
+// there are any.
 func (s *Server) elsewhere(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var allowed []string
@@ -259,7 +261,8 @@ func (s *Server) elsewhere(mux *http.ServeMux) http.Handler {
 	})
 }
 
-// failureAt is how failures are told where there is no endpoint: on a customer's domain as developers expect them.
+// failureAt is how failures are told where there is no endpoint: on a customer's domain as
+// developers expect them.
 func (s *Server) failureAt(r *http.Request) failureWriter {
 	if s.services != nil && s.onCustomersDomain(r) {
 		return writeDeveloperFailure
@@ -315,8 +318,8 @@ func (s *Server) clean(ctx context.Context, in input) (*unink.Result, error) {
 	return res, checkResult(res, info, in.options)
 }
 
-// What a page takes grows with its pixels, and is not nothing for the smallest. The usual page has 4
-// megapixels.
+// What a page takes grows with its pixels, and is not nothing for the smallest. The usual page has
+// 4 megapixels.
 const pageBase, usualPage = 1e6, 4e6
 
 // turnOf says with whom a request takes turns: guests by their addresses, since devices are free to

@@ -560,7 +560,8 @@ func TestShutdownDrains(t *testing.T) {
 	})
 }
 
-// A picture larger than usual that cannot be done within the deadline is refused before it is worked on.
+// A picture larger than usual that cannot be done within the deadline is refused before it is
+// worked on.
 func TestPicturesThatTakeTooLongAreRefusedAtOnce(t *testing.T) {
 	bothWith(t, picture(t, 3000, 2000), func(t *testing.T, send func(*service) *http.Request) {
 		const deadline = 200 * time.Millisecond

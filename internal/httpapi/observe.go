@@ -117,9 +117,9 @@ func (u *upload) Read(p []byte) (int, error) {
 // largest pictures have.
 const drained = 64 << 20
 
-// drain throws away what a client goes on sending after it was answered, within a bound and the time of
-// an upload. Many clients read only when they have sent everything, and a connection that is closed
-// before takes the answer with it (RFC 9112, 9.6).
+// drain throws away what a client goes on sending after it was answered, within a bound and the
+// time of an upload. Many clients read only when they have sent everything, and a connection that
+// is closed before takes the answer with it (RFC 9112, 9.6).
 func drain(r *http.Request, body *upload) {
 	waits := r.Header.Get("Expect") != "" && !body.begun // to be asked for its body
 	if r.ContentLength == 0 || body.ended || waits {

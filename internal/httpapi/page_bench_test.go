@@ -18,9 +18,9 @@ import (
 	"unink/internal/browsertest"
 )
 
-// BenchmarkPageOverhead is the time from a photo's drop on the front page to its result on the screen, without the time
-// of the cleaning: an A4 page at 300 dpi, as JPEG, with its layers. ms/request is the part from the first byte sent to the last
-// received.
+// BenchmarkPageOverhead is the time from a photo's drop on the front page to its result on the
+// screen, without the time of the cleaning: an A4 page at 300 dpi, as JPEG, with its layers.
+// ms/request is the part from the first byte sent to the last received.
 func BenchmarkPageOverhead(b *testing.B) {
 	file, err := os.ReadFile("../../docs/before.jpg")
 	if err != nil {

@@ -25,8 +25,8 @@ import (
 	"unink/internal/mail"
 )
 
-// TestPages uses the pages in Chromium where something must happen that a working service does not let happen at will. All other
-// flows are those of internal/contract, with the built program.
+// TestPages uses the pages in Chromium where something must happen that a working service does not
+// let happen at will. All other flows are those of internal/contract, with the built program.
 func TestPages(t *testing.T) {
 	chromium := browsertest.Start(t)
 	for name, test := range map[string]func(*testing.T, context.Context){
@@ -196,7 +196,8 @@ func (s *accountServer) userWith(credits int) (owner string) {
 	return owner
 }
 
-// left holds what an owner has left against what it should be; the last page is settled after its answer.
+// left holds what an owner has left against what it should be; the last page is settled after its
+// answer.
 func (s *accountServer) left(owner string, want int) {
 	s.t.Helper()
 	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {

@@ -143,7 +143,8 @@ func (w *timed) SetWriteDeadline(t time.Time) error {
 	return nil
 }
 
-// A database that answers late takes its own time to settle, not the client's to receive the last byte.
+// A database that answers late takes its own time to settle, not the client's to receive the last
+// byte.
 func TestSettlingTakesNoTimeFromTheClient(t *testing.T) {
 	s := newShop(t, 1)
 	w := &timed{witness: &witness{deadlineRecorder: deadlineRecorder{httptest.NewRecorder()}, begins: func() {}}}

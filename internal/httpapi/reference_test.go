@@ -32,7 +32,8 @@ func partOf(t *testing.T, page, id, end string) string {
 	return part
 }
 
-// TestBusinessCodes holds the page and the description against what the developer entry point answers.
+// TestBusinessCodes holds the page and the description against what the developer entry point
+// answers.
 func TestBusinessCodes(t *testing.T) {
 	page, _ := developersPage(t)
 	rows := map[string]string{}

@@ -7,15 +7,15 @@ import (
 	"unink/internal/limit"
 )
 
-// holder is on whose account a request is there: a customer or somebody who is logged in, by the name
-// of its credits, or else a stranger, by its network address.
+// holder is on whose account a request is there: a customer or somebody who is logged in, by the
+// name of its credits, or else a stranger, by its network address.
 type holder struct {
 	name  string
 	known bool
 }
 
-// stranger is the holder of what comes from an address: of one IPv4 address, and of the /64 of IPv6,
-// which is the least that a household gets.
+// stranger is the holder of what comes from an address: of one IPv4 address, and of the /64 of
+// IPv6, which is the least that a household gets.
 func stranger(a netip.Addr) holder {
 	bits := 32
 	if a.Is6() {
@@ -110,7 +110,8 @@ func (s *stay) leave() {
 	s.free()
 }
 
-// allotment is an amount of something, of which strangers may take half. It is safe for concurrent use.
+// allotment is an amount of something, of which strangers may take half. It is safe for concurrent
+// use.
 type allotment struct {
 	most, forStrangers int64
 

@@ -171,7 +171,8 @@ func (s *accountServer) attempt(t *testing.T, url, from, authorization, slug str
 	return res.StatusCode, string(text)
 }
 
-// A request whose body does not come holds no place: with a single one, others are answered meanwhile.
+// A request whose body does not come holds no place: with a single one, others are answered
+// meanwhile.
 func TestBodiesAreAwaitedOutside(t *testing.T) {
 	s := start(t, &fakeCleaner{}, func(c *Config) { c.MaxRequests, c.UploadTimeout = 1, 2*time.Second })
 	conn := s.dial()

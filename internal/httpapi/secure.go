@@ -10,8 +10,9 @@ import (
 	"unink/internal/account"
 )
 
-// inert puts on every answer what browsers need to know: it is what its Content-Type says, it loads nothing and
-// is shown in no frame, it is not kept, and no other site hears of it. Pages say for themselves what they load.
+// inert puts on every answer what browsers need to know: it is what its Content-Type says, it loads
+// nothing and is shown in no frame, it is not kept, and no other site hears of it. Pages say for
+// themselves what they load.
 func inert(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -34,8 +35,8 @@ func (s *Server) strict(next http.Handler) http.Handler {
 	})
 }
 
-// toTLS answers what came without TLS. Who only reads is sent on; what was sent along was readable on
-// its way, which the sender should learn.
+// toTLS answers what came without TLS. Who only reads is sent on; what was sent along was readable
+// on its way, which the sender should learn.
 func (s *Server) toTLS(w http.ResponseWriter, r *http.Request) {
 	host := hostOnly(r.Host)
 	ours, err := s.Serves(r.Context(), host)
@@ -60,8 +61,8 @@ func (s *Server) tlsPort() string {
 	return ""
 }
 
-// Serves reports whether a host is one of the service's: that of the web pages, or the API domain of a
-// customer who was not revoked.
+// Serves reports whether a host is one of the service's: that of the web pages, or the API domain
+// of a customer who was not revoked.
 func (s *Server) Serves(ctx context.Context, host string) (bool, error) {
 	host = hostOnly(host)
 	if public, err := url.Parse(s.cfg.PublicURL); err == nil && hostOnly(public.Host) == host {

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// A session's cookie is bound to its host and to TLS, and is not for scripts nor for other sites' requests.
+// A session's cookie is bound to its host and to TLS, and is not for scripts nor for other sites'
+// requests.
 func TestSessionCookie(t *testing.T) {
 	c := DefaultConfig()
 	c.PublicURL = "https://example.com"
@@ -21,7 +22,8 @@ func TestSessionCookie(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	// One of another name, as before the service had TLS, or set by a neighbour of the host, opens nothing.
+	// One of another name, as before the service had TLS, or set by a neighbour of the host, opens
+	// nothing.
 	r := httptest.NewRequest(http.MethodGet, "/", nil)
 	r.AddCookie(&http.Cookie{Name: "unink", Value: "neighbour"})
 	if token := sessionToken(r, c); token != "" {
@@ -45,8 +47,8 @@ func TestTransportSecurity(t *testing.T) {
 	}
 }
 
-// Without TLS readers are sent on, to hosts of the service alone; what is sent along is refused, and challenges
-// come first.
+// Without TLS readers are sent on, to hosts of the service alone; what is sent along is refused,
+// and challenges come first.
 func TestWithoutTLS(t *testing.T) {
 	cfg := DefaultConfig()
 	cfg.DeveloperToken, cfg.PublicURL = testToken, "https://example.com:8443"

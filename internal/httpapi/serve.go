@@ -19,8 +19,8 @@ type Listeners struct {
 }
 
 // Serve answers on the listeners until ctx ends. Then it refuses new pages, lets those inside
-// finish for at most DrainTimeout, and returns nil. Until they are done it still listens, so that who
-// comes is told to come again rather than find nobody. All listeners are closed.
+// finish for at most DrainTimeout, and returns nil. Until they are done it still listens, so that
+// who comes is told to come again rather than find nobody. All listeners are closed.
 func (s *Server) Serve(ctx context.Context, on Listeners) error {
 	requests, cancelRequests := context.WithCancel(context.Background())
 	defer cancelRequests()

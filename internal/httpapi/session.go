@@ -45,8 +45,8 @@ func sessionToken(r *http.Request, c Config) string {
 	return ""
 }
 
-// signInsAtOnce bounds how many requests wait for the OpenID Connect provider, each for some seconds
-// at most; they take no places from pages.
+// signInsAtOnce bounds how many requests wait for the OpenID Connect provider, each for some
+// seconds at most; they take no places from pages.
 const signInsAtOnce = 8
 
 // elsewhere is an answer that sends the browser to a URL.

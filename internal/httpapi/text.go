@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// storable reports whether a text from outside can be kept and looked up in every database: PostgreSQL
-// refuses what is not UTF-8, and NUL.
+// storable reports whether a text from outside can be kept and looked up in every database:
+// PostgreSQL refuses what is not UTF-8, and NUL.
 func storable(text string) bool {
 	return utf8.ValidString(text) && strings.IndexByte(text, 0) < 0
 }
@@ -21,8 +21,8 @@ func checkText(name, text string) error {
 	return nil
 }
 
-// query reads a request's query, all of it: net/http would pass over the parts that are malformed, and
-// what was asked for with them.
+// query reads a request's query, all of it: net/http would pass over the parts that are malformed,
+// and what was asked for with them.
 func query(r *http.Request) (url.Values, error) {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {

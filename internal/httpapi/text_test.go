@@ -16,8 +16,8 @@ import (
 // unstorable are texts that PostgreSQL refuses.
 var unstorable = []string{"\x80", "\xff\xfe", "a\x00b", "\xc0\xaf", "\xed\xa0\x80"}
 
-// No text from outside reaches a database that the database refuses: each field that takes one is sent them all, on both
-// databases. None is a mistake of the program's, and none is charged.
+// No text from outside reaches a database that the database refuses: each field that takes one is
+// sent them all, on both databases. None is a mistake of the program's, and none is charged.
 func TestTextsThatCannotBeStored(t *testing.T) {
 	storetest.EachURL(t, func(t *testing.T, address string) {
 		s := withAccountsOn(t, address)

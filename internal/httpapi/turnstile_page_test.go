@@ -118,7 +118,8 @@ func TestTurnstile(t *testing.T) {
 	})
 }
 
-// The policy of the pages that need a token lets Cloudflare's script and frame in, and nothing of the others changes.
+// The policy of the pages that need a token lets Cloudflare's script and frame in, and nothing of
+// the others changes.
 func TestTurnstilePolicy(t *testing.T) {
 	_, _, with := withTurnstile(t)
 	without := serveTo(t, withAccounts(t).Handler())

@@ -27,7 +27,8 @@ func Choose(asked, input Format, m *image.RGBA) Format {
 
 // Encode writes an opaque picture with its metadata. Grey pictures are written as grey where the
 // format can, and PNG with as few bits a pixel as lose nothing. WebP is lossless and carries no
-// resolution. A profile is kept where the file may have it: of RGB with colours, of grey with greys.
+// resolution. A profile is kept where the file may have it: of RGB with colours, of grey with
+// greys.
 func Encode(m *image.RGBA, f Format, meta Meta) ([]byte, error) {
 	if f == PNG {
 		return encodePNG(m, meta)

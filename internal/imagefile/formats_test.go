@@ -120,7 +120,8 @@ func TestRefusedVariants(t *testing.T) {
 }
 
 // YCCK, which inks.jpg is, is CMYK whose first three inks went through the matrix of RGB. The
-// marker is all that tells them apart: as CMYK, its Y, Cb and Cr are what three inks leave of white.
+// marker is all that tells them apart: as CMYK, its Y, Cb and Cr are what three inks leave of
+// white.
 func TestCMYK(t *testing.T) {
 	data := bytes.Clone(fixture(t, "inks.jpg"))
 	const ycck, cmyk = 2, 0

@@ -171,7 +171,8 @@ type problem string
 
 func (p problem) Error() string { return string(p) }
 
-// broken wraps a decoder's error: ErrFormat for a variant the decoder does not know, else ErrBroken.
+// broken wraps a decoder's error: ErrFormat for a variant the decoder does not know, else
+// ErrBroken.
 func broken(f Format, err error) error {
 	r := &refusal{ErrBroken, "it cannot be read as " + f.String(), err}
 	if isUnsupported(err) {

@@ -116,8 +116,9 @@ func withoutRefinement(data []byte, scan jpegSegment) image.Image {
 	return m
 }
 
-// upperLines decodes as many lines as there are of a picture, and leaves the rest white; nil if over a
-// tenth is missing. The decoder is told of fewer lines, and passes over data that it needs not.
+// upperLines decodes as many lines as there are of a picture, and leaves the rest white; nil if
+// over a tenth is missing. The decoder is told of fewer lines, and passes over data that it needs
+// not.
 func upperLines(data []byte, frame jpegSegment) image.Image {
 	height, width, block, err := frameSize(frame)
 	if err != nil {

@@ -17,7 +17,8 @@ import (
 	"golang.org/x/image/tiff"
 )
 
-// maxProfile bounds a colour profile; real ones are a few kilobytes, the largest some two megabytes.
+// maxProfile bounds a colour profile; real ones are a few kilobytes, the largest some two
+// megabytes.
 const maxProfile = 4 << 20
 
 // Meta is what of a file's metadata is kept.

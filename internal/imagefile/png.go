@@ -43,8 +43,8 @@ func encodePNG(m *image.RGBA, meta Meta) ([]byte, error) {
 	return insert(data, afterIHDR, pngMetaChunks(meta)), nil
 }
 
-// pngConfig reads the header. The decoder gives up on sizes whose pixels it cannot count: they are too
-// large, and say nothing of damage.
+// pngConfig reads the header. The decoder gives up on sizes whose pixels it cannot count: they are
+// too large, and say nothing of damage.
 func pngConfig(data []byte) (image.Config, error) {
 	config, err := png.DecodeConfig(bytes.NewReader(data))
 	const header, countable = 24, 1 << 50

@@ -106,8 +106,8 @@ func TestJPEGWithoutItsEnd(t *testing.T) {
 	}
 }
 
-// Of a JPEG that was cut, the lines that are there are as they were and the others white, if at most a
-// tenth is missing.
+// Of a JPEG that was cut, the lines that are there are as they were and the others white, if at
+// most a tenth is missing.
 func TestJPEGCut(t *testing.T) {
 	const width, height = 320, 640
 	m := image.NewRGBA(image.Rect(0, 0, width, height))
@@ -141,7 +141,8 @@ func TestJPEGCut(t *testing.T) {
 	}
 }
 
-// A progressive JPEG that was cut in its last scan is as large as it was, and looks nearly the same.
+// A progressive JPEG that was cut in its last scan is as large as it was, and looks nearly the
+// same.
 func TestProgressiveJPEGCut(t *testing.T) {
 	data, err := os.ReadFile("testdata/progressive.jpg")
 	if err != nil {

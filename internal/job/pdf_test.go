@@ -161,8 +161,8 @@ func TestPageRanges(t *testing.T) {
 	}
 }
 
-// A photo of a sheet on a desk comes out of a PDF as it comes out of a JPEG: flattened, the desk cut
-// away, and what is printed in the same places.
+// A photo of a sheet on a desk comes out of a PDF as it comes out of a JPEG: flattened, the desk
+// cut away, and what is printed in the same places.
 func TestPhotoInPDFIsCleanedAsThePhoto(t *testing.T) {
 	engine, err := unink.New(unink.Config{})
 	if err != nil {

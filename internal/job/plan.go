@@ -278,8 +278,8 @@ func (p *Plan) find(input, out string) ([]source, error) {
 	return found, nil
 }
 
-// walk finds the pictures of a folder and of the folders in it. Hidden ones, earlier results and the
-// folder that is written to are passed over.
+// walk finds the pictures of a folder and of the folders in it. Hidden ones, earlier results and
+// the folder that is written to are passed over.
 func (p *Plan) walk(root, out string) ([]source, error) {
 	var found []source
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -307,7 +307,8 @@ func (p *Plan) walk(root, out string) ([]source, error) {
 	return found, err
 }
 
-// ownResult tells by its name what was written beside an input without -o: x.clean.jpg, x.clean.mask.png, folder.clean.
+// ownResult tells by its name what was written beside an input without -o: x.clean.jpg,
+// x.clean.mask.png, folder.clean.
 func ownResult(path string) bool {
 	return ownName.MatchString(filepath.Base(path))
 }

@@ -89,8 +89,8 @@ func TestTIFFPages(t *testing.T) {
 	}
 }
 
-// The pages of a TIFF, and pictures, become one PDF when its name is asked for: in their order, each at the size that its
-// resolution gives it, or as wide as A4.
+// The pages of a TIFF, and pictures, become one PDF when its name is asked for: in their order,
+// each at the size that its resolution gives it, or as wide as A4.
 func TestPicturesAreBound(t *testing.T) {
 	dir := t.TempDir()
 	scan, err := os.ReadFile("../imagefile/testdata/pages.tif")

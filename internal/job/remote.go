@@ -113,8 +113,8 @@ type cleanupAnswer struct {
 	} `json:"data"`
 }
 
-// Clean has a page cleaned. A busy service is waited for, one that fails is asked again, and an error
-// that every page would have stops the run.
+// Clean has a page cleaned. A busy service is waited for, one that fails is asked again, and an
+// error that every page would have stops the run.
 func (r *remote) Clean(ctx context.Context, data []byte, o unink.Options) (*unink.Result, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -153,8 +153,8 @@ func (r *remote) Clean(ctx context.Context, data []byte, o unink.Options) (*unin
 	return res, nil
 }
 
-// insist sends a page until there is an answer that counts. The key makes it be charged once, in whichever
-// try, and also if the command is given again within a day.
+// insist sends a page until there is an answer that counts. The key makes it be charged once, in
+// whichever try, and also if the command is given again within a day.
 func (r *remote) insist(ctx context.Context, body []byte) (*cleanupAnswer, error) {
 	sum := sha256.Sum256(body)
 	key := "unink-" + hex.EncodeToString(sum[:])
@@ -257,8 +257,8 @@ func (r *remote) judge(status int, a *cleanupAnswer) error {
 	return err
 }
 
-// CleanImage is [remote.Clean] of pixels, such as a page of a PDF. They are sent as PNG, or where that is too
-// much as JPEG.
+// CleanImage is [remote.Clean] of pixels, such as a page of a PDF. They are sent as PNG, or where
+// that is too much as JPEG.
 func (r *remote) CleanImage(ctx context.Context, m image.Image, o unink.Options) (*unink.Page, error) {
 	pixels := imagefile.Opaque(m)
 	data, err := imagefile.Encode(pixels, imagefile.PNG, imagefile.Meta{})

@@ -71,7 +71,8 @@ func (f *Fallback) Allow(ctx context.Context, keys []string, windows []Window) (
 	return v, nil
 }
 
-// both lets a request pass that is inside the windows of memory, and of the primary if that answers.
+// both lets a request pass that is inside the windows of memory, and of the primary if that
+// answers.
 func (f *Fallback) both(ctx context.Context, keys []string, windows []Window) (Verdict, error) {
 	ids := identify(keys)
 	inMemory, at := f.memory.reserve(ids, windows)
@@ -104,8 +105,8 @@ func (f *Fallback) informed(windows []Window) bool {
 	return !now.Before(f.missingTil)
 }
 
-// mayTry reports whether the caller may ask the primary now. While that is degraded, it is one caller
-// in each pause.
+// mayTry reports whether the caller may ask the primary now. While that is degraded, it is one
+// caller in each pause.
 func (f *Fallback) mayTry() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

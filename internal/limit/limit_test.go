@@ -177,7 +177,8 @@ func TestRedisPassesAgainInTime(t *testing.T) {
 	}
 }
 
-// What Redis keeps of a key is as much as its greatest limit, ends by itself, and does not show the key.
+// What Redis keeps of a key is as much as its greatest limit, ends by itself, and does not show the
+// key.
 func TestRedisIsBounded(t *testing.T) {
 	ctx := context.Background()
 	key := ident.New("test")

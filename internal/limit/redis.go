@@ -25,8 +25,8 @@ var script string
 var rolling = redis.NewScript(-1, script)
 
 // Redis is a Limiter for several processes that share one Redis, version 5 or later: one script
-// that Redis runs as a whole, by its own clock in microseconds. The keys are named unink:limit: and a
-// hash.
+// that Redis runs as a whole, by its own clock in microseconds. The keys are named unink:limit: and
+// a hash.
 //
 // It is made for a single server, or what answers for it at one address. It is not made for a
 // cluster: the keys of a request would lie on different nodes, and one hash tag for all would put

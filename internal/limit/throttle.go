@@ -13,8 +13,8 @@ type Throttle struct {
 }
 
 // NewThrottle makes a Throttle that counts with a Limiter, with windows that stop who tries for too
-// long, and others that only make slower. The keys are the caller's to tell apart from those of other
-// uses of that Limiter.
+// long, and others that only make slower. The keys are the caller's to tell apart from those of
+// other uses of that Limiter.
 func NewThrottle(limiter Limiter, stop, slower []Window) *Throttle {
 	return &Throttle{limiter: limiter, stop: stop, slower: slower}
 }

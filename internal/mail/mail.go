@@ -16,11 +16,13 @@ import (
 
 // What callers may want to tell apart.
 var (
-	// ErrMessage marks a message that the outbox does not take, because it could never be sent as it is.
+	// ErrMessage marks a message that the outbox does not take, because it could never be sent as it
+	// is.
 	ErrMessage = errors.New("mail: message refused")
 	// ErrNotDead is returned for the id of no mail, or of one that is not dead.
 	ErrNotDead = errors.New("mail: no dead mail has this id")
-	// ErrPermanent is what a [Sender] wraps when the recipient is refused for good: to try again is of no use.
+	// ErrPermanent is what a [Sender] wraps when the recipient is refused for good: to try again is of
+	// no use.
 	ErrPermanent = errors.New("mail: refused for good")
 )
 
@@ -119,7 +121,8 @@ type Store interface {
 	Count(ctx context.Context) (waiting, dead int, oldest time.Time, err error)
 	// List returns the newest mails of a state, or of all when it is empty, without subject and text.
 	List(ctx context.Context, state State, limit int) ([]Mail, error)
-	// Prune removes the mails that came to their state, sent or dead, before a time, and returns their number.
+	// Prune removes the mails that came to their state, sent or dead, before a time, and returns their
+	// number.
 	Prune(ctx context.Context, state State, before time.Time) (int64, error)
 }
 

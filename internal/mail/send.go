@@ -183,7 +183,8 @@ type Folder struct {
 	log  *slog.Logger
 }
 
-// NewFolder makes a sender that writes to a folder, which the first mail makes when it is not there.
+// NewFolder makes a sender that writes to a folder, which the first mail makes when it is not
+// there.
 func NewFolder(path, from string, log *slog.Logger) (*Folder, error) {
 	sender, err := parseFrom(from)
 	if err != nil {
@@ -209,8 +210,8 @@ func (f *Folder) Send(_ context.Context, m Message, id string) error {
 	return nil
 }
 
-// PruneFolder deletes the mails that a [Folder] wrote until a time, and what is left of those that it
-// could not finish. It returns how many files; where there is no folder there are none.
+// PruneFolder deletes the mails that a [Folder] wrote until a time, and what is left of those that
+// it could not finish. It returns how many files; where there is no folder there are none.
 func PruneFolder(path string, before time.Time) (pruned int, err error) {
 	folder, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

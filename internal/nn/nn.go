@@ -30,11 +30,13 @@ var (
 	Landscape = Shape{896, 640}
 )
 
-// Overview is the shape of the small picture of the whole page that the segmentation network's overview looks at.
+// Overview is the shape of the small picture of the whole page that the segmentation network's
+// overview looks at.
 var Overview = Shape{512, 512}
 
-// The context is what the overview says of the page: a vector of ContextPlanes values for each square of ContextStride
-// pixels of its picture. The segmentation network wants it for each square of Cell pixels of a tile.
+// The context is what the overview says of the page: a vector of ContextPlanes values for each
+// square of ContextStride pixels of its picture. The segmentation network wants it for each square
+// of Cell pixels of a tile.
 const (
 	ContextPlanes = 64
 	ContextStride = 8
@@ -77,7 +79,8 @@ func Overviewing() []Job {
 	return []Job{{Overview, [][]int64{{1, 3, h, w}}, []int64{1, ContextPlanes, h / ContextStride, w / ContextStride}}}
 }
 
-// Votes is the number of sums that the orientation network gives: votes for each of four angles, and their weight.
+// Votes is the number of sums that the orientation network gives: votes for each of four angles,
+// and their weight.
 const Votes = 5
 
 // Orienting is the job of the orientation network: one plane in, sums of votes out.
@@ -85,9 +88,9 @@ func Orienting() []Job {
 	return []Job{{Window, [][]int64{{1, 1, int64(Window.H), int64(Window.W)}}, []int64{1, Votes}}}
 }
 
-// The flattening network's grid: GridStep pixels of [Whole] between nodes, the first in the middle of the first GridStep pixels.
-// Of each node it tells how far right and down the page's point lies in the picture, in steps, and the
-// logarithm of how far off that may be.
+// The flattening network's grid: GridStep pixels of [Whole] between nodes, the first in the middle
+// of the first GridStep pixels. Of each node it tells how far right and down the page's point lies
+// in the picture, in steps, and the logarithm of how far off that may be.
 const (
 	GridStep   = 16
 	GridPlanes = 3
@@ -99,8 +102,9 @@ func Flattening() []Job {
 	return []Job{{Whole, [][]int64{{1, 1, h, w}}, []int64{1, GridPlanes, h / GridStep, w / GridStep}}}
 }
 
-// What the network that judges regions of ink is told: RegionTraits values of each region, the indices of its RegionBonds
-// nearest neighbours, and BondTraits values of each of these. The first of both traits is 1, and 0 where there is nothing.
+// What the network that judges regions of ink is told: RegionTraits values of each region, the
+// indices of its RegionBonds nearest neighbours, and BondTraits values of each of these. The first
+// of both traits is 1, and 0 where there is nothing.
 const (
 	RegionTraits = 21
 	RegionBonds  = 8
@@ -126,7 +130,8 @@ func RegionsFor(n int) int {
 // JudgeInputs is how many values the network takes for so many regions.
 func JudgeInputs(n int) int { return n * (RegionTraits + RegionBonds*(1+BondTraits)) }
 
-// Judging are the jobs of the network that judges regions: traits, neighbours and bonds in, log-odds of writing out.
+// Judging are the jobs of the network that judges regions: traits, neighbours and bonds in,
+// log-odds of writing out.
 func Judging() []Job {
 	var jobs []Job
 	for _, count := range regionCounts {

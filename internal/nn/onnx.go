@@ -31,8 +31,8 @@ type tensors struct {
 	out *ort.Tensor[float32]
 }
 
-// Open loads the library, once for the process, and the network. An error about the device or the library wraps
-// [ErrDevice].
+// Open loads the library, once for the process, and the network. An error about the device or the
+// library wraps [ErrDevice].
 func Open(cfg Config) (*ONNX, error) {
 	cfg.Threads = max(1, cfg.Threads)
 	if cfg.Device == "" {

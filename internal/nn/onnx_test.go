@@ -34,8 +34,9 @@ func open(t testing.TB) *ONNX {
 	return o
 }
 
-// The network gives the same answer here as it gave in PyTorch when it was exported. Its numbers are rounded to eight
-// bits; the two round a few of them to different sides, so logits differ a little and a pixel on the brink may too.
+// The network gives the same answer here as it gave in PyTorch when it was exported. Its numbers
+// are rounded to eight bits; the two round a few of them to different sides, so logits differ a
+// little and a pixel on the brink may too.
 func TestParity(t *testing.T) {
 	const meanTolerance, agreement = 0.1, 0.998
 	data, m, err := models.Segment()

@@ -38,8 +38,8 @@ var Page = func() []byte {
 
 const side = 64
 
-// Caller is somebody who has pages cleaned: a customer of the developer entry point, or an account of
-// the web entry point.
+// Caller is somebody who has pages cleaned: a customer of the developer entry point, or an account
+// of the web entry point.
 type Caller struct {
 	Owner string // as the ledger names it
 

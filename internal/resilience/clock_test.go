@@ -21,7 +21,8 @@ import (
 	"unink/internal/store/storetest"
 )
 
-// TestLedgerClockJumps has every use of the ledger read a clock that jumps by up to three days either way.
+// TestLedgerClockJumps has every use of the ledger read a clock that jumps by up to three days
+// either way.
 func TestLedgerClockJumps(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
@@ -85,8 +86,8 @@ func TestLedgerClockJumps(t *testing.T) {
 	})
 }
 
-// TestClockJumps has the clocks of services and workers go wrong by hours and days, forward and back, while
-// pages are cleaned. PostgreSQL and Redis have clocks of their own, which are right.
+// TestClockJumps has the clocks of services and workers go wrong by hours and days, forward and
+// back, while pages are cleaned. PostgreSQL and Redis have clocks of their own, which are right.
 func TestClockJumps(t *testing.T) {
 	if !*long {
 		t.Skip("builds the program and Go's library anew, which takes minutes: make resilience")
@@ -130,8 +131,9 @@ func TestClockJumps(t *testing.T) {
 // clock is a clock that can be wrong, and a program that goes by it.
 type clock struct{ program, file string }
 
-// newClock builds the program with one change to Go's own time.Now: it adds so many seconds as a file says.
-// As when an operator sets a machine's clock, the monotonic clock and all timers go on as they were.
+// newClock builds the program with one change to Go's own time.Now: it adds so many seconds as a
+// file says. As when an operator sets a machine's clock, the monotonic clock and all timers go on
+// as they were.
 func newClock(t *testing.T) *clock {
 	t.Helper()
 	folder := t.TempDir()

@@ -16,7 +16,8 @@ import (
 	_ "modernc.org/sqlite" // driver sqlite
 )
 
-// TestDiskFull has the embedded database on a file system of 4 MiB, which fills up and is emptied, twice.
+// TestDiskFull has the embedded database on a file system of 4 MiB, which fills up and is emptied,
+// twice.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	needsWhole(t)
@@ -82,8 +83,8 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// startOnSmallDisk starts one service with its own engine and the embedded database. Its data folder is a
-// file system that nobody else sees but through the process, and that goes with it.
+// startOnSmallDisk starts one service with its own engine and the embedded database. Its data
+// folder is a file system that nobody else sees but through the process, and that goes with it.
 func startOnSmallDisk(t *testing.T) (_ *System, data string) {
 	t.Helper()
 	folder := sharedFolder(t)

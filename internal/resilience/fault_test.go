@@ -33,7 +33,8 @@ func heal(ctx context.Context, l *Link) error {
 	return nil
 }
 
-// What can happen to any server. Toxics act on what comes back from the server unless they say otherwise.
+// What can happen to any server. Toxics act on what comes back from the server unless they say
+// otherwise.
 var (
 	stopped = fault{name: "stopped", begin: (*Link).Stop, end: func(ctx context.Context, l *Link) error { return l.Start(ctx) }}
 	silent  = fault{name: "silent", begin: spoil(`{"type": "timeout", "attributes": {"timeout": 0}}`), end: heal}
@@ -67,8 +68,8 @@ const (
 // databasePatience is how long the service waits for its database, once a statement or transaction.
 const databasePatience = 5 * time.Second
 
-// bounded is the longest that an answer may take: the page's deadline, and one wait for the database
-// before and after it began.
+// bounded is the longest that an answer may take: the page's deadline, and one wait for the
+// database before and after it began.
 func bounded() time.Duration { return deadline + 2*databasePatience }
 
 // breakServer does one fault after the other to a server, under light load of both entry points.
@@ -127,8 +128,8 @@ func TestRedisFails(t *testing.T) {
 		stopped.lasts(2*time.Second), silent.lasts(2*time.Second), slow.lasts(time.Second), cut.lasts(time.Second), reset.lasts(time.Second))
 }
 
-// TestMessagesFail: pages are refused as long as no worker can have them; those that one has may be lost,
-// and are not charged.
+// TestMessagesFail: pages are refused as long as no worker can have them; those that one has may be
+// lost, and are not charged.
 func TestMessagesFail(t *testing.T) {
 	t.Parallel()
 	const long = 6 * time.Second // workers are missed after 4

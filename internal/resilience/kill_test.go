@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestWorkersKilled kills a worker every two seconds under load and starts another: each page ends in its result or in
-// an honest error, and only results are paid for.
+// TestWorkersKilled kills a worker every two seconds under load and starts another: each page ends
+// in its result or in an honest error, and only results are paid for.
 func TestWorkersKilled(t *testing.T) {
 	t.Parallel()
 	s := start(t, patient)

@@ -92,8 +92,8 @@ func sharedFolder(t *testing.T) string {
 	return folder
 }
 
-// Of every system here, on a machine that is quick enough (see [measure]): pages have little time, so that
-// credits whose fate is unknown come back soon.
+// Of every system here, on a machine that is quick enough (see [measure]): pages have little time,
+// so that credits whose fate is unknown come back soon.
 var (
 	deadline = 5 * time.Second
 	recovery = 10 * time.Second // how soon the service must be itself again after a fault

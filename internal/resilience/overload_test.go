@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestOverload sends five times as many pages as can be cleaned: most are refused, and at once; the others
-// come back; memory stays; and it is over when it is over.
+// TestOverload sends five times as many pages as can be cleaned: most are refused, and at once; the
+// others come back; memory stays; and it is over when it is over.
 func TestOverload(t *testing.T) {
 	s := start(t, patient)
 	var callers []*Caller

@@ -24,7 +24,8 @@ import (
 	"unink/internal/freeport"
 )
 
-// backing is a server that the service needs. Started again it has the same address, and what it kept.
+// backing is a server that the service needs. Started again it has the same address, and what it
+// kept.
 type backing interface {
 	start(ctx context.Context) error
 	stop() error

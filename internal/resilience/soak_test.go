@@ -16,8 +16,8 @@ func memory(t *testing.T, s *System) map[string]int64 {
 	return all
 }
 
-// TestSoak works at four fifths of what the workers can do, and wants nothing to grow: the median of the
-// last fifth of the time against that of the second.
+// TestSoak works at four fifths of what the workers can do, and wants nothing to grow: the median
+// of the last fifth of the time against that of the second.
 func TestSoak(t *testing.T) {
 	t.Parallel()
 	s := start(t, patient)

@@ -62,8 +62,8 @@ type Service struct {
 	metrics string // address
 }
 
-// Start starts everything, and returns when pages are cleaned. What was started ends with [System.Close],
-// which has to follow an error too.
+// Start starts everything, and returns when pages are cleaned. What was started ends with
+// [System.Close], which has to follow an error too.
 func Start(ctx context.Context, c Config) (*System, error) {
 	s := &System{config: c, Client: &http.Client{
 		Transport: &http.Transport{MaxIdleConnsPerHost: 256, DisableCompression: true}, Timeout: patience,

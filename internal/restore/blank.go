@@ -2,10 +2,11 @@ package restore
 
 import "image"
 
-// What tells a mark on a page from noise and from light that changes over it: how sharply the picture
-// bends somewhere, against how much it bends where it is calmest. The bends of noise are all alike, and
-// halving the picture takes most of them away; those of strokes, print and edges are many times larger,
-// and stay. Every page of those that this was tried on has 10,000 and more of them.
+// What tells a mark on a page from noise and from light that changes over it: how sharply the
+// picture bends somewhere, against how much it bends where it is calmest. The bends of noise are
+// all alike, and halving the picture takes most of them away; those of strokes, print and edges are
+// many times larger, and stay. Every page of those that this was tried on has 10,000 and more of
+// them.
 const (
 	sharpBend   = 12   // of 255: less is no mark
 	sharperThan = 17   // times the first quartile of all bends; of Gaussian noise that is 5.4 sigma

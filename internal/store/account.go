@@ -181,15 +181,16 @@ func (a *Accounts) SetSeen(ctx context.Context, userID string, now time.Time) er
 	return changed(a.exec(ctx, `UPDATE users SET last_seen = $2 WHERE id = $1`, userID, micros(now)))
 }
 
-// Without its user, what was used stays in the statistics; the first credits and their movements go.
+// Without its user, what was used stays in the statistics; the first credits and their movements
+// go.
 const (
 	unnameUses    = `UPDATE usage SET owner = '' WHERE owner = $1`
 	deleteEntries = `DELETE FROM ledger WHERE package_id IN (SELECT id FROM packages WHERE source = $1)`
 	deletePackage = `DELETE FROM packages WHERE source = $1`
 )
 
-// PruneUsers implements [account.UserStore]. The outer conditions are what makes it safe: whoever is
-// seen, confirmed or said to have bought meanwhile waits for the row or changes it first.
+// PruneUsers implements [account.UserStore]. The outer conditions are what makes it safe: whoever
+// is seen, confirmed or said to have bought meanwhile waits for the row or changes it first.
 func (a *Accounts) PruneUsers(ctx context.Context, kind account.Kind, before time.Time, limit int) (pruned int, err error) {
 	ctx, cancel := atLength(ctx)
 	defer cancel()
@@ -223,7 +224,8 @@ func (a *Accounts) PruneUsers(ctx context.Context, kind account.Kind, before tim
 	return pruned, nil
 }
 
-// errRaced rolls a transaction back whose work another did at the same time; a second look finds it.
+// errRaced rolls a transaction back whose work another did at the same time; a second look finds
+// it.
 var errRaced = errors.New("store: done by another at the same time")
 
 // Identify implements [account.UserStore].

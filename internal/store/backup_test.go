@@ -51,7 +51,8 @@ func TestBackup(t *testing.T) {
 	}
 }
 
-// The database, what SQLite keeps beside it, and copies of it are their owner's alone, whatever the umask.
+// The database, what SQLite keeps beside it, and copies of it are their owner's alone, whatever the
+// umask.
 func TestFilesArePrivate(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0))
 	address := storetest.SQLite(t)

@@ -137,8 +137,8 @@ func (s Purchases) Unfinished(ctx context.Context, now, since time.Time, limit i
 	return purchases, rows.Err()
 }
 
-// Revenue sums what was paid for purchases first heard of from a moment until just before another, by
-// day and currency, the oldest day first. Operators' grants are no revenue.
+// Revenue sums what was paid for purchases first heard of from a moment until just before another,
+// by day and currency, the oldest day first. Operators' grants are no revenue.
 func (s Purchases) Revenue(ctx context.Context, from, to time.Time) ([]billing.Revenue, error) {
 	ctx, cancel := atLength(ctx)
 	defer cancel()

@@ -17,9 +17,10 @@ import (
 	"unink/internal/ident"
 )
 
-// Certificates keeps what certmagic needs to remember (accounts, keys, certificates, challenges under
-// way) and its locks, for all services on a database. It is a [certmagic.Storage]. Values are sealed
-// with AES-256-GCM; one that another key sealed, or that was moved to another name, is as good as absent.
+// Certificates keeps what certmagic needs to remember (accounts, keys, certificates, challenges
+// under way) and its locks, for all services on a database. It is a [certmagic.Storage]. Values are
+// sealed with AES-256-GCM; one that another key sealed, or that was moved to another name, is as
+// good as absent.
 type Certificates struct {
 	db    *DB
 	aead  cipher.AEAD
@@ -116,8 +117,8 @@ func (c *Certificates) Stat(ctx context.Context, name string) (certmagic.KeyInfo
 	return certmagic.KeyInfo{Key: name}, nil
 }
 
-// List returns the names in a folder: of the values and folders in it or, recursive, of all below it
-// too. It returns [fs.ErrNotExist] where there is none.
+// List returns the names in a folder: of the values and folders in it or, recursive, of all below
+// it too. It returns [fs.ErrNotExist] where there is none.
 func (c *Certificates) List(ctx context.Context, folder string, recursive bool) ([]string, error) {
 	names, err := c.names(ctx, folder)
 	if err != nil {
@@ -172,7 +173,8 @@ func inFolder(folder string) string {
 	return strings.TrimSuffix(folder, "/") + "/"
 }
 
-// Lock waits until no other one has the lock of a name, and has it from then on until [Certificates.Unlock].
+// Lock waits until no other one has the lock of a name, and has it from then on until
+// [Certificates.Unlock].
 func (c *Certificates) Lock(ctx context.Context, name string) error {
 	for {
 		got, err := c.TryLock(ctx, name)

@@ -94,7 +94,8 @@ func TestCertificatesAreAStorage(t *testing.T) {
 	})
 }
 
-// Who reads the database without the secret reads no key, and what is moved to another name is not taken for it.
+// Who reads the database without the secret reads no key, and what is moved to another name is not
+// taken for it.
 func TestCertificatesAreSealed(t *testing.T) {
 	storetest.EachURL(t, func(t *testing.T, address string) {
 		ctx := context.Background()

@@ -97,7 +97,8 @@ func (c Credits) Reserve(ctx context.Context, r credit.Reservation, now time.Tim
 	return h, nil
 }
 
-// claim makes an idempotency key stand for a hold. It returns false when the key was charged before.
+// claim makes an idempotency key stand for a hold. It returns false when the key was charged
+// before.
 func (l *ledger) claim(ctx context.Context, k credit.Key, hold string) (bool, error) {
 	for {
 		// Whoever else has the key is waited for here, and none gets it before this transaction ends.
@@ -126,8 +127,8 @@ const selectKey = `
 	FROM hold_keys JOIN holds ON holds.id = hold_keys.hold_id
 	WHERE hold_keys.owner = $1 AND hold_keys.name = $2`
 
-// scanKey reads what a key stands for: whether it was charged before, or why it cannot be used. Neither,
-// it may be claimed, and the hold, if there is one, has ended or should have.
+// scanKey reads what a key stands for: whether it was charged before, or why it cannot be used.
+// Neither, it may be claimed, and the hold, if there is one, has ended or should have.
 func scanKey(r row, k credit.Key, now time.Time) (hold string, charged bool, err error) {
 	var body, state string
 	var created, lease int64

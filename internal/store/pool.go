@@ -15,8 +15,8 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// UnavailableError says that the database did not answer in time, cannot be reached or has no room. A
-// transaction that was about to be committed may have been.
+// UnavailableError says that the database did not answer in time, cannot be reached or has no room.
+// A transaction that was about to be committed may have been.
 type UnavailableError struct {
 	cause error
 }
@@ -28,8 +28,8 @@ func (e *UnavailableError) Unwrap() error { return e.cause }
 // Unavailable tells this error from others without naming its type.
 func (e *UnavailableError) Unavailable() bool { return true }
 
-// patience is how long a statement or a transaction may take whose caller has no deadline of its own:
-// somebody waits for it.
+// patience is how long a statement or a transaction may take whose caller has no deadline of its
+// own: somebody waits for it.
 const patience = 5 * time.Second
 
 // housekeeping is the same for what goes through whole tables, and nobody waits for.
@@ -55,8 +55,8 @@ func bounded(ctx context.Context) (_ context.Context, finish func(error) error) 
 	}
 }
 
-// judge tells errors of the database's absence from others. The context is the caller's: when that has
-// ended, so it says.
+// judge tells errors of the database's absence from others. The context is the caller's: when that
+// has ended, so it says.
 func judge(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil || !away(err) {
 		return err

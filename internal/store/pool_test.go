@@ -32,7 +32,8 @@ func proxied(t *testing.T) (*store.DB, *toxiproxy.Proxy) {
 	return storetest.Open(t, u.String()), proxy
 }
 
-// TestAway has a database that is not there, one that accepts connections and says nothing, and its return.
+// TestAway has a database that is not there, one that accepts connections and says nothing, and its
+// return.
 func TestAway(t *testing.T) {
 	t.Parallel()
 	db, proxy := proxied(t)

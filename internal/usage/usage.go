@@ -25,8 +25,8 @@ type Use struct {
 	Millis   int64  // from the request's first byte to its answer
 }
 
-// Place is where a history goes on: with the uses before a moment, and those at it whose ids come before one. The zero Place is
-// before the newest.
+// Place is where a history goes on: with the uses before a moment, and those at it whose ids come
+// before one. The zero Place is before the newest.
 type Place struct {
 	At time.Time
 	ID string
@@ -51,7 +51,8 @@ type Day struct {
 	Charged int    `json:"charged"`
 }
 
-// Active counts what callers of a kind used, and how many they were. Guests are nobody in particular.
+// Active counts what callers of a kind used, and how many they were. Guests are nobody in
+// particular.
 type Active struct {
 	Caller string `json:"caller"`
 	Uses   int    `json:"uses"`
@@ -65,14 +66,15 @@ type Took struct {
 	Uses   int
 }
 
-// Times of pages are counted in steps, and all above the most together, which bounds how many there are.
+// Times of pages are counted in steps, and all above the most together, which bounds how many there
+// are.
 const (
 	TookStep = 10      // milliseconds
 	TookMost = 300_000 // milliseconds
 )
 
-// Latency says how long an entry point's cleaned pages took, in milliseconds rounded down to 10: half
-// of them no longer than P50, and so on.
+// Latency says how long an entry point's cleaned pages took, in milliseconds rounded down to 10:
+// half of them no longer than P50, and so on.
 type Latency struct {
 	Entry string `json:"entry"`
 	Pages int    `json:"pages"`
@@ -89,7 +91,8 @@ const OK = "ok"
 type Store interface {
 	Add(ctx context.Context, uses []Use) error
 	Stats(ctx context.Context, from, to time.Time, by []string, limit int) ([]Row, error)
-	// History returns an owner's uses from a place on, newest first, and the place of those that are left, the zero one for none.
+	// History returns an owner's uses from a place on, newest first, and the place of those that are
+	// left, the zero one for none.
 	History(ctx context.Context, owner string, from Place, limit int) ([]Use, Place, error)
 	// Days returns an owner's days with uses, in their order.
 	Days(ctx context.Context, owner string, from, to time.Time) ([]Day, error)
@@ -135,8 +138,8 @@ func (s *Service) Stats(ctx context.Context, from, to time.Time, by []string) ([
 	return rows, nil
 }
 
-// History returns an owner's uses from a place on, newest first: at most limit, which is 1 to 10,000. Next is where those that
-// are left begin, the zero [Place] when there are none.
+// History returns an owner's uses from a place on, newest first: at most limit, which is 1 to
+// 10,000. Next is where those that are left begin, the zero [Place] when there are none.
 func (s *Service) History(ctx context.Context, owner string, from Place, limit int) (uses []Use, next Place, err error) {
 	if owner == "" {
 		return nil, next, errors.New("usage: a history needs an owner")
@@ -147,8 +150,8 @@ func (s *Service) History(ctx context.Context, owner string, from Place, limit i
 	return s.store.History(ctx, owner, from, limit)
 }
 
-// Days returns the days on which an owner used something from a moment until just before another, in
-// their order.
+// Days returns the days on which an owner used something from a moment until just before another,
+// in their order.
 func (s *Service) Days(ctx context.Context, owner string, from, to time.Time) ([]Day, error) {
 	if owner == "" {
 		return nil, errors.New("usage: days need an owner")
@@ -161,8 +164,8 @@ func (s *Service) Active(ctx context.Context, from, to time.Time) ([]Active, err
 	return s.store.Active(ctx, from, to)
 }
 
-// Latencies says how long cleaned pages took from a moment until just before another, by entry point.
-// The percentiles are by nearest rank.
+// Latencies says how long cleaned pages took from a moment until just before another, by entry
+// point. The percentiles are by nearest rank.
 func (s *Service) Latencies(ctx context.Context, from, to time.Time) ([]Latency, error) {
 	times, err := s.store.Took(ctx, from, to)
 	if err != nil {

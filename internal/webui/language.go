@@ -60,7 +60,8 @@ func (l *language) T(key string, pairs ...any) (string, error) {
 	return text, nil
 }
 
-// Plan is what a plan or pack of the catalogue is called, by its name there: an operator's own plans have no other.
+// Plan is what a plan or pack of the catalogue is called, by its name there: an operator's own
+// plans have no other.
 func (l *language) Plan(name string) string {
 	if text, known := l.texts[planKey+name]; known {
 		return text
@@ -68,7 +69,8 @@ func (l *language) Plan(name string) string {
 	return name
 }
 
-// planKey begins the keys of plans' names. The name is in the key, so that one that an operator chose is never passed over.
+// planKey begins the keys of plans' names. The name is in the key, so that one that an operator
+// chose is never passed over.
 const planKey = "site.js.plan."
 
 // Markup is a text that has HTML in it, and no placeholders.
@@ -104,7 +106,8 @@ func (u *UI) inLanguage(l *language) string {
 	return "?" + languageCookie + "=" + l.Tag
 }
 
-// chooseLanguage answers the link that chooses a language: it is kept in a cookie, and the address loses it.
+// chooseLanguage answers the link that chooses a language: it is kept in a cookie, and the address
+// loses it.
 func (u *UI) chooseLanguage(w http.ResponseWriter, r *http.Request) bool {
 	query := r.URL.Query()
 	chosen := u.language(query.Get(languageCookie))

@@ -19,8 +19,8 @@ type siteView struct {
 }
 
 // Site is the front page as a service has it where only the browser cleans, in each language and
-// with all that it loads, as files by their paths in a folder. Addresses in it are relative, so that
-// any web server can have the folder anywhere.
+// with all that it loads, as files by their paths in a folder. Addresses in it are relative, so
+// that any web server can have the folder anywhere.
 func Site() (map[string][]byte, error) {
 	u, err := New(Config{Browser: BrowserOnly})
 	if err != nil {
@@ -138,7 +138,8 @@ func (u *UI) importMap() ([]byte, error) {
 	return json.Marshal(map[string]any{"integrity": hashes})
 }
 
-// integrity is the attribute by which a page that is a file refuses another content of what it loads.
+// integrity is the attribute by which a page that is a file refuses another content of what it
+// loads.
 func (u *UI) integrity(address string) (template.HTMLAttr, error) {
 	if !u.site {
 		return "", nil // what stands between a service and its users may pack scripts anew

@@ -46,8 +46,8 @@ const turnstile = "https://challenges.cloudflare.com"
 // botChecked are the pages that need a bot-check token of those who are not logged in.
 var botChecked = map[string]bool{"front": true, "sign-up": true}
 
-// workerPolicy is the policy of a script that runs as a worker. It may compile WebAssembly: pdf.js decodes some
-// pictures so, and the engine is nothing else.
+// workerPolicy is the policy of a script that runs as a worker. It may compile WebAssembly: pdf.js
+// decodes some pictures so, and the engine is nothing else.
 const workerPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'"
 
 // Config says what the service has, which the pages show or leave out.
@@ -163,8 +163,8 @@ type client struct {
 	Data     any               `json:"data,omitempty"`
 }
 
-// Page handles requests for a page. What data returns is .Data in its template; nil is for pages without. Where it has
-// a method ClientData, what that returns goes to the page's script.
+// Page handles requests for a page. What data returns is .Data in its template; nil is for pages
+// without. Where it has a method ClientData, what that returns goes to the page's script.
 func (u *UI) Page(name string, data func(*http.Request) any) http.Handler {
 	return u.PageWithStatus(name, http.StatusOK, data)
 }
@@ -235,8 +235,8 @@ func setAll(h http.Header, headers map[string]string) {
 // isWorker tells a worker's script by its name.
 func isWorker(file string) bool { return strings.Contains(path.Base(file), ".worker") }
 
-// isolate keeps a page that cleans apart from other sites, for which browsers let it use threads. Nothing of
-// another site can then be in it, as Cloudflare's widget is.
+// isolate keeps a page that cleans apart from other sites, for which browsers let it use threads.
+// Nothing of another site can then be in it, as Cloudflare's widget is.
 func (u *UI) isolate(h http.Header, page string) {
 	if u.cleans(page) && !u.cfg.Turnstile {
 		setAll(h, isolation)

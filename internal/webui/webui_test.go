@@ -230,8 +230,8 @@ func scriptTexts(t *testing.T) string {
 	return all.String()
 }
 
-// A page that cleans is kept apart from other sites, so that it may use threads, where nothing of them is in it; its policy
-// stays as it is.
+// A page that cleans is kept apart from other sites, so that it may use threads, where nothing of
+// them is in it; its policy stays as it is.
 func TestCleaningPageIsIsolated(t *testing.T) {
 	for _, c := range []struct {
 		config   Config

@@ -1,4 +1,5 @@
-// Command regions writes what the network that judges regions of ink learns from (training/judge.py).
+// Command regions writes what the network that judges regions of ink learns from
+// (training/judge.py).
 //
 //	go run ./training/regions -dir DIR -out OUT [-models MODELS]
 //

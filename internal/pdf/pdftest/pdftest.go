@@ -110,7 +110,8 @@ func build(trailer string, pages []Page) []byte {
 	return b.Bytes()
 }
 
-// Scan is a JPEG of so many pixels: paper, rows of marks, and a block of a colour in its upper left corner.
+// Scan is a JPEG of so many pixels: paper, rows of marks, and a block of a colour in its upper left
+// corner.
 func Scan(w, h int, corner color.Color) []byte {
 	m := image.NewRGBA(image.Rect(0, 0, w, h))
 	draw.Draw(m, m.Rect, image.NewUniform(color.RGBA{240, 235, 220, 255}), image.Point{}, draw.Src)

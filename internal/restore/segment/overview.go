@@ -7,7 +7,8 @@ import (
 	"unink/internal/raster"
 )
 
-// largestOverview is the scale of the picture that the overview looks at, against the working picture, at most.
+// largestOverview is the scale of the picture that the overview looks at, against the working
+// picture, at most.
 const largestOverview = 0.5
 
 // overview is what the network says of the whole page: a vector of nn.ContextPlanes values for each
@@ -60,7 +61,8 @@ type between struct {
 	part     float32
 }
 
-// cells finds the middles of a tile's cells along an axis; those beyond the overview are on its rim.
+// cells finds the middles of a tile's cells along an axis; those beyond the overview are on its
+// rim.
 func (o *overview) cells(from, side int) []between {
 	last := float64(nn.Overview.W/nn.ContextStride - 1)
 	out := make([]between, side/nn.Cell)

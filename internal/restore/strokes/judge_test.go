@@ -106,7 +106,8 @@ func TestTheSmallestAreLeftOut(t *testing.T) {
 	}
 }
 
-// What is told of a region is its own: what the network says of its pixels, and how much they differ.
+// What is told of a region is its own: what the network says of its pixels, and how much they
+// differ.
 func TestTraitsTellOfTheRegion(t *testing.T) {
 	const w, h = 12, 4
 	s := &segment.Scores{W: w, H: h, Hand: make([]int8, w*h), Print: make([]int8, w*h)}

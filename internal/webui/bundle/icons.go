@@ -10,8 +10,8 @@ import (
 	"golang.org/x/image/vector"
 )
 
-// icons draws static/icon.svg, which some systems do not read, as PNGs for a phone's home screen. The ground goes
-// to the edges, because systems cut it to shapes of their own.
+// icons draws static/icon.svg, which some systems do not read, as PNGs for a phone's home screen.
+// The ground goes to the edges, because systems cut it to shapes of their own.
 func (b *builder) icons() error {
 	for name, size := range map[string]int{"icon-192.png": 192, "icon-512.png": 512} {
 		var file bytes.Buffer
@@ -68,7 +68,8 @@ func (d *drawing) fill(c color.Color, outline []point) {
 	r.Draw(d.img, d.img.Rect, image.NewUniform(c), image.Point{})
 }
 
-// stroke draws a line two units wide as one outline: there along its left side, back along its right.
+// stroke draws a line two units wide as one outline: there along its left side, back along its
+// right.
 func (d *drawing) stroke(c color.Color, line []point) {
 	left, right := make([]point, len(line)), make([]point, len(line))
 	for i, p := range line {

@@ -2,9 +2,10 @@
 //
 //	go run ./internal/webui/bundle
 //
-// It installs the npm packages of package-lock.json, bundles the TypeScript and the style sheet with
-// esbuild, compiles the engine for browsers and writes all of it, compressed and named by its content, to internal/webui/dist, where
-// package webui embeds it. It does nothing when that folder is already right.
+// It installs the npm packages of package-lock.json, bundles the TypeScript and the style sheet
+// with esbuild, compiles the engine for browsers and writes all of it, compressed and named by its
+// content, to internal/webui/dist, where package webui embeds it. It does nothing when that folder
+// is already right.
 package main
 
 import (
@@ -150,8 +151,8 @@ func (b *builder) static() error {
 	return nil
 }
 
-// pdf keeps what pdf.js loads by itself: its worker, fonts that files leave out, and decoders. They lie
-// in a folder named by the version, under the names that pdf.js knows.
+// pdf keeps what pdf.js loads by itself: its worker, fonts that files leave out, and decoders. They
+// lie in a folder named by the version, under the names that pdf.js knows.
 func (b *builder) pdf() error {
 	const from = root + "/node_modules/pdfjs-dist"
 	var about struct{ Version string }
