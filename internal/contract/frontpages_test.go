@@ -530,7 +530,8 @@ func turned(m image.Image, degrees float64) image.Image {
 	for y := range size.Y {
 		for x := range size.X {
 			dx, dy := float64(x-size.X/2), float64(y-size.Y/2)
-			from := image.Pt(size.X/2+int(math.Round(cos*dx+sin*dy)), size.Y/2+int(math.Round(cos*dy-sin*dx)))
+			u, v := math.Round(cos*dx+sin*dy), math.Round(cos*dy-sin*dx)
+			from := image.Pt(size.X/2+int(u), size.Y/2+int(v))
 			out.Set(x, y, color.White)
 			if from.In(out.Rect) {
 				out.Set(x, y, m.At(from.X, from.Y))
@@ -552,15 +553,16 @@ func comparesAlike(t *testing.T, _ *service, p *browsertest.Page) {
 	if err := jpeg.Encode(&photo, turned(m, 184), nil); err != nil {
 		t.Fatal(err)
 	}
-	// The share of the result's print that is dark before as well; no number until both pictures are
-	// there.
+	// The share of the result's print that is dark before as well; no number until both are there.
 	const alike = `(() => {
 		const [before, after] = ['.before', '.after'].map((s) => document.querySelector(s));
-		if (![before, after].every(({ complete, naturalWidth }) => complete && naturalWidth)) return NaN;
+		const there = ({ complete, naturalWidth }) => complete && naturalWidth;
+		if (!there(before) || !there(after)) return NaN;
+		const { naturalWidth: width, naturalHeight: height } = after;
 		const [was, is] = [before, after].map((picture) => {
-			const pen = new OffscreenCanvas(after.naturalWidth, after.naturalHeight).getContext('2d');
-			pen.drawImage(picture, 0, 0, after.naturalWidth, after.naturalHeight);
-			return pen.getImageData(0, 0, after.naturalWidth, after.naturalHeight).data;
+			const pen = new OffscreenCanvas(width, height).getContext('2d');
+			pen.drawImage(picture, 0, 0, width, height);
+			return pen.getImageData(0, 0, width, height).data;
 		});
 		let dark = 0, same = 0;
 		for (let i = 0; i < is.length; i += 4) if (is[i] < 60) { dark++; if (was[i] < 160) same++; }

@@ -444,7 +444,8 @@ func TestUnknownOptionIsDeclined(t *testing.T) {
 
 // A worker that does not know what the page before is reads nothing of it among the options.
 func TestOlderWorkersCleanWithoutThePageBefore(t *testing.T) {
-	if wire, err := json.Marshal(options(unink.Options{Before: true})); err != nil || string(wire) != "{}" {
+	wire, err := json.Marshal(options(unink.Options{Before: true}))
+	if err != nil || string(wire) != "{}" {
 		t.Errorf("the options are %s (%v)", wire, err)
 	}
 }

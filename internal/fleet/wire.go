@@ -123,7 +123,8 @@ type Build struct {
 func resultOf(r *unink.Result, made Build) result {
 	return result{
 		Made: made, Format: r.Format, Width: r.Width, Height: r.Height, Report: r.Report,
-		Data: len(r.Data), Handwriting: len(r.Handwriting), Mask: len(r.Mask), Before: len(r.Before),
+		Data: len(r.Data), Handwriting: len(r.Handwriting), Mask: len(r.Mask),
+		Before: len(r.Before),
 	}
 }
 

@@ -317,10 +317,11 @@ func (j *job) answer(working context.Context, c cleaned) error {
 		return errOver
 	}
 	if c.err == nil {
-		r := resultOf(c.result, j.worker.cfg.Build)
-		if _, c.err = r.size(); c.err == nil {
-			head := func() error { return j.sayJSON(finished, r) }
-			j.out = newOutgoing(j.nc, head, c.result.Data, c.result.Handwriting, c.result.Mask, c.result.Before)
+		about := resultOf(c.result, j.worker.cfg.Build)
+		if _, c.err = about.size(); c.err == nil {
+			head := func() error { return j.sayJSON(finished, about) }
+			r := c.result
+			j.out = newOutgoing(j.nc, head, r.Data, r.Handwriting, r.Mask, r.Before)
 			j.out.begin(j.link)
 			return nil
 		}

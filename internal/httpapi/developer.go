@@ -122,7 +122,8 @@ func (s *Server) cleanup(w http.ResponseWriter, r *http.Request) (any, error) {
 	}
 	plain := wantsPicture(r.Header.Values("Accept"))
 	if plain && (in.options.Layers || in.options.Before) {
-		return nil, fail(badParameter, "layers and the page before come in JSON; send Accept: application/json, or leave return_layers and return_before out")
+		return nil, fail(badParameter, "layers and the page before come in JSON; "+
+			"send Accept: application/json, or leave return_layers and return_before out")
 	}
 	if c.key, err = idempotencyKey(r, c.caller.owner, same...); err != nil {
 		return nil, err

@@ -51,7 +51,8 @@ func TestServerIsAskedForThePageBefore(t *testing.T) {
 		if strings.Contains(string(body), "return_before") {
 			page["before"] = []byte("a JPEG")
 		}
-		_ = json.NewEncoder(w).Encode(map[string]any{"code": 0, "data": map[string]any{"data": page}})
+		answer := map[string]any{"code": 0, "data": map[string]any{"data": page}}
+		_ = json.NewEncoder(w).Encode(answer)
 	}))
 	defer server.Close()
 	r := newRemote(t.Context(), Server{server.URL, "token"}, 1, func(error) {})

@@ -93,7 +93,8 @@ func TestCompareShowsThePageAsTheResultLies(t *testing.T) {
 	if err := os.WriteFile(in, picture(200, color.White), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, err := Request{Inputs: []string{in}, Out: out, Extras: Extras{Compare: true}}.Plan(t.Context())
+	request := Request{Inputs: []string{in}, Out: out, Extras: Extras{Compare: true}}
+	p, err := request.Plan(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -260,8 +260,7 @@ func (w *work) findFlat(ctx context.Context) (flatten.Result, error) {
 	return f, nil
 }
 
-// keepBefore hands the page out as it lies now. Where it lies as it came, the input is that
-// picture.
+// keepBefore hands the page out as it lies now. Where that is as it came, the input is the picture.
 func (w *work) keepBefore(context.Context) (*image.RGBA, error) {
 	if w.options.Before && (w.result.Turned != 0 || w.result.Flattened) {
 		w.result.Before = w.src // which no later stage changes
