@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"unink"
+	"unink/internal/imagefile"
 	"unink/internal/raster"
 	"unink/internal/restore/restoretest"
 )
@@ -273,45 +274,25 @@ func TestBeforeLiesAsTheResult(t *testing.T) {
 	if r.Turned != 180 || !r.Flattened {
 		t.Fatalf("turned by %d°, flattened: %t", r.Turned, r.Flattened)
 	}
-	after := greyOf(t, r.Data)
-	before := greyOf(t, r.Before)
+	after, before := pixelsOf(t, r.Data), pixelsOf(t, r.Before)
 	if before.Rect != after.Rect {
 		t.Fatalf("%v before, %v after", before.Rect, after.Rect)
 	}
-	if share := printIn(before, after); share < 0.97 {
+	if share := restoretest.PrintIn(before, after, 0); share < 0.97 {
 		t.Errorf("%.3f of the print lie in the same place", share)
 	}
-	if share := printIn(greyOf(t, jpegOf(t, came)), after); share > 0.5 {
+	if share := restoretest.PrintIn(came, after, 0); share > 0.5 {
 		t.Errorf("%.3f lie there in the photo, too: the page tells nothing", share)
 	}
 }
 
-// printIn is the share of a result's print that is dark in another picture as well.
-func printIn(m, result *image.Gray) float64 {
-	dark, same := 0, 0
-	for y := range result.Rect.Dy() {
-		for x := range result.Rect.Dx() {
-			if result.GrayAt(x, y).Y > 60 {
-				continue
-			}
-			dark++
-			if (image.Point{X: x, Y: y}).In(m.Rect) && m.GrayAt(x, y).Y < 160 {
-				same++
-			}
-		}
-	}
-	return float64(same) / float64(dark)
-}
-
-func greyOf(t *testing.T, data []byte) *image.Gray {
+func pixelsOf(t *testing.T, data []byte) *image.RGBA {
 	t.Helper()
-	m, _, err := image.Decode(bytes.NewReader(data))
+	m, err := imagefile.Decode(data, imagefile.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	grey := image.NewGray(m.Bounds())
-	draw.Draw(grey, grey.Rect, m, image.Point{}, draw.Src)
-	return grey
+	return m.Pixels
 }
 
 // Of a page that lies as it came there is no other picture, nor where none is asked for.

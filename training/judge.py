@@ -1,6 +1,6 @@
 """The network that judges a page's regions of ink: which were written, in view of their neighbours and of the page.
 
-    python3 -m training.judge pages DIR --split fold val   pages and labels, for training/regions
+    python3 -m training.judge pages DIR --split fold       pages and labels, for training/regions
     go run ./training/regions -dir DIR -out REGIONS        what the network is told of their regions
     python3 -m training.judge train REGIONS --val REGIONS --out OUT.pt
     python3 -m training.judge export OUT.pt [--out models]
@@ -40,7 +40,7 @@ HAND, PRINT, AREA, SUREST_HAND = 1, 2, 6, 18  # among the traits
 WIDTH, ROUNDS, PLACES = 48, 3, 12
 PRINT_WEIGHT = 3.0  # of print lost against writing left
 PAGE_WEIGHT = 0.3  # of whether anybody wrote on the page
-CLEAN_WEIGHT = 0.1  # of taking nothing from a page that nobody wrote on
+CLEAN_WEIGHT = 0.1  # of the region most taken for writing on a page that nobody wrote on
 SUREST = 8.0  # log-odds of a region, for what the page makes of it
 VIEWS = 2  # of a page with writing, beside itself; others get writing laid on them
 UNKNOWN = 3  # in label pictures
@@ -117,12 +117,13 @@ class Judge(nn.Module):
 # Pages.
 
 
-def write_pages(out, splits, laid, composed, seed):
-    """Real pages as they are and as training shows them, clean ones with others' writing, and composed ones, with labels."""
+def write_pages(out, split, laid, composed, seed):
+    """Real pages of a split as they are and as training shows them, clean ones with others' writing, and composed ones, with
+    labels."""
     out, rng = Path(out), np.random.default_rng(seed)
     for name in ("pages", "labels"):
         (out / name).mkdir(parents=True, exist_ok=True)
-    sources = [s for split in splits for s in real.sources(split)]
+    sources = real.sources(split)
     hands = [s for s in sources if s.hand > 0]
     whole = [s for s in sources if s.trust > real.SHEET]
     for s in whole:
@@ -130,13 +131,13 @@ def write_pages(out, splits, laid, composed, seed):
         shutil.copy(path, out / "pages" / f"r-{path.name}")
         if s.label:
             shutil.copy(path.parent.parent / "labels" / f"{path.stem}.png", out / "labels" / f"r-{path.stem}.png")
-        for i in range(VIEWS if s.hand > 0 else 0):
+        for i in range(VIEWS * (s.hand > 0)):
             store(out, f"v{i}-{path.stem}", *views.real_page(rng, s))
     clean = [s for s in whole if s.hand == 0]
     for i in range(laid):
         under, over = (group[int(rng.integers(len(group)))] for group in (clean, hands))
         store(out, f"l-{i:04d}", *views.real_page(rng, under, over))
-    shards = Shards("val", needed=False)
+    shards = Shards(split, needed=False)
     for i in rng.permutation(len(shards))[:composed]:
         store(out, f"c-{i:05d}", *shards.crop(int(i)))
 
@@ -169,8 +170,8 @@ def pages_of(folder):
 
 
 def loss_of(odds, page, known):
-    """Every page counts the same, and on it every pixel of ink; beside that, whether somebody wrote on it, and of a page
-    that nobody wrote on the region that is most taken for writing."""
+    """Every page counts the same, and on it every pixel of ink. Two things count beside that: whether somebody wrote on the
+    page and, if nobody did, the region most taken for writing, since one small region spoils a clean page."""
     written = (known[:, 1].sum() > 0).float()
     loss = F.binary_cross_entropy_with_logits(odds[:, None].expand(-1, 2), torch.tensor([0.0, 1.0]).expand(len(odds), 2), reduction="none")
     weight = known / known.sum(0, keepdim=True).clamp(min=300)
@@ -215,7 +216,7 @@ def train(a):
     torch.manual_seed(a.seed)
     torch.set_num_threads(a.threads)
     rng = np.random.default_rng(a.seed)
-    pages, val = ([p for f in folders for p in pages_of(f)] for folders in (a.regions, a.val))
+    pages, val = [p for f in a.regions for p in pages_of(f)], pages_of(a.val)
     print(f"{len(pages)} pages to learn from, {len(val)} held out; the segmenter's own word: {figures(None, pages)}; held out {figures(None, val)}", flush=True)
     judge = Judge()
     if a.init:
@@ -271,13 +272,13 @@ def main():
     commands = p.add_subparsers(dest="command", required=True)
     c = commands.add_parser("pages")
     c.add_argument("out")
-    c.add_argument("--split", nargs="+", default=["val"])
+    c.add_argument("--split", default="val")
     c.add_argument("--laid", default=200, type=int, help="pages with others' writing")
     c.add_argument("--composed", default=30, type=int)
     c.add_argument("--seed", default=1, type=int)
     c = commands.add_parser("train")
     c.add_argument("regions", nargs="+")
-    c.add_argument("--val", nargs="+", required=True)
+    c.add_argument("--val", required=True)
     c.add_argument("--out", required=True)
     c.add_argument("--init", help="goes on from a checkpoint")
     c.add_argument("--epochs", default=12, type=int)

@@ -1,12 +1,17 @@
 #!/bin/sh
-# Trains the judge, to models/: each fold's segmenter tells of the pages that it has not seen, and
-# from what it tells the judge learns. A fold has its own real pages and samples, and shares the rest.
+# Trains the judge, to models/. Each fold's segmenter learns without half of the training pages and
+# tells of that half; from what both tell, the judge learns. A fold has its own real pages and
+# samples, and shares the rest.
 #
 #   sh training/judge.sh [WEIGHTS]    a checkpoint that has seen no real page, to begin the folds with
+#
+# MINUTES (50) is how long each fold's segmenter is trained; from nothing it needs many hours.
 set -eu
 cd "$(dirname "$0")/.."
-data=${UNINK_DATA:-training/data} out=build/judge minutes=${MINUTES:-50} regions=
-data=$(cd "$data" && pwd)
+data=$(cd "${UNINK_DATA:-training/data}" && pwd)
+out=build/judge
+regions=
+rm -rf "$out"
 for fold in 0 1; do
 	export UNINK_DATA="$data/fold$fold"
 	mkdir -p "$UNINK_DATA/shards" "$out/models$fold"
@@ -15,15 +20,16 @@ for fold in 0 1; do
 	done
 	python3 -m training.real --fold $fold
 	python3 -m training.data make --split train --count 240 --seed 7$fold
-	python3 -m training.train ${1:+--init "$1"} --minutes "$minutes" --every 25 --seed 7$fold \
+	python3 -m training.train ${1:+--init "$1"} --minutes "${MINUTES:-50}" --seed 7$fold \
 		--out "$out/run$fold"
 	python3 -m training.export "$out/run$fold/last.pt" --out "$out/models$fold"
 	python3 -m training.judge pages "$out/pages$fold" --split fold --seed $fold
-	go run ./training/regions -dir "$out/pages$fold" -out "$out/regions$fold" -models "$out/models$fold"
+	go run ./training/regions -dir "$out/pages$fold" -out "$out/regions$fold" \
+		-models "$out/models$fold"
 	regions="$regions $out/regions$fold"
 done
 export UNINK_DATA="$data"
-python3 -m training.judge pages "$out/pages" --split val
+python3 -m training.judge pages "$out/pages"
 go run ./training/regions -dir "$out/pages" -out "$out/regions"
 # shellcheck disable=SC2086
 python3 -m training.judge train $regions --val "$out/regions" --out training/judge.pt

@@ -12,6 +12,7 @@ Pages of one repository belong to one split: they often show one hand, one form 
 
 import argparse
 import csv
+import functools
 import json
 import os
 import zlib
@@ -176,18 +177,14 @@ def rows_of(path):
         return list(csv.DictReader(file, delimiter="\t"))
 
 
-def with_fold(name, fold):
-    rows = rows_of(root() / name / "index.tsv")
-    return rows, [fold] * len(rows)
-
-
 def prepare(fold=None, processes=2):
     if root() is None:
         raise SystemExit("UNINK_REAL is not set: there are no real pages to prepare")
     folder().mkdir(parents=True, exist_ok=True)
     with ProcessPoolExecutor(processes) as pool:
-        found = list(pool.map(prepare_page, *with_fold("pages", fold)))
-        found += pool.map(prepare_print, *with_fold("print", fold))
+        found = []
+        for kind, prepare_one in (("pages", prepare_page), ("print", prepare_print)):
+            found += pool.map(functools.partial(prepare_one, fold=fold), rows_of(root() / kind / "index.tsv"))
         found += pool.map(prepare_sheet, sorted((ink_root() / "sheets").glob("*.jpg")) if ink_root() else [])
     (folder() / "index.json").write_text(json.dumps([asdict(s) for s in found]))
     for split in sorted({s.split for s in found}):

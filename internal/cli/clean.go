@@ -22,7 +22,7 @@ type cleanCmd struct {
 	Out            string   `short:"o" placeholder:"PATH" help:"A file for one picture (.png, .jpg or .webp), for one PDF or for pictures that become one (.pdf), otherwise a folder; - is standard output. Default: x.clean.jpg beside x.jpg, folder.clean beside folder."`
 	Mask           bool     `help:"Also write NAME.mask.png: white where something was removed."`
 	Layers         bool     `help:"Also write NAME.mask.png and NAME.ink.png: what was removed, transparent elsewhere."`
-	Compare        bool     `help:"Also write NAME.compare.jpg: before and after side by side, both as the result lies."`
+	Compare        bool     `help:"Also write NAME.compare.jpg: before and after, as the result lies."`
 	Stages         bool     `help:"Also write NAME.1-orient.png and so on: each picture as the stages leave it (not of PDFs)."`
 	Pages          string   `placeholder:"LIST" help:"Only these pages of PDFs and TIFFs, such as 2-5 or 1,3,7-."`
 	KeepCleanPages bool     `help:"Leave pages of a PDF as they are, text and vectors included, where nothing is removed or corrected."`

@@ -34,7 +34,7 @@ type commands struct {
 	Batch   batchCmd   `cmd:"" help:"Clean a folder or bucket into another with a fleet; resumable."`
 	Serve   serveCmd   `cmd:"" help:"Serve the same over HTTP."`
 	Worker  workerCmd  `cmd:"" help:"Clean pages for services with --fleet, on this machine."`
-	Site    siteCmd    `cmd:"" help:"Write the front page as files for any web server; it cleans in the browser."`
+	Site    siteCmd    `cmd:"" help:"Write a page that cleans in the browser, for any web server."`
 	Admin   adminCmd   `cmd:"" help:"Operate the service: users, customers, credits, mails, statistics, backup."`
 	Config  configCmd  `cmd:"" help:"Print the settings that serve would have, and where each comes from."`
 	Doctor  doctorCmd  `cmd:"" help:"Check what works here: library, model, device, memory."`

@@ -20,7 +20,8 @@ func TestSite(t *testing.T) {
 	t.Parallel()
 	dir := writeSite(t)
 	// As a school's intranet without HTTPS: browsers allow more to localhost than to other hosts.
-	chromium := browsertest.Start(t, chromedp.Flag("host-resolver-rules", "MAP intranet.example 127.0.0.1"))
+	known := chromedp.Flag("host-resolver-rules", "MAP intranet.example 127.0.0.1")
+	chromium := browsertest.Start(t, known)
 	t.Run("localhost", func(t *testing.T) {
 		t.Parallel()
 		server := serveSite(t, dir)

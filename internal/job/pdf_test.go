@@ -206,7 +206,7 @@ func TestPhotoInPDFIsCleanedAsThePhoto(t *testing.T) {
 			if !report.Flattened {
 				t.Error("it is not flattened")
 			}
-			if share := printIn(got.Pixels, want.Pixels); share < 0.95 {
+			if share := restoretest.PrintIn(got.Pixels, want.Pixels, 3); share < 0.95 {
 				t.Errorf("%.3f of the print lie in the same place", share)
 			}
 		})
@@ -230,36 +230,4 @@ func cleanedAlone(t *testing.T, engine Engine, name string, data []byte) (unink.
 		t.Fatal(err)
 	}
 	return told.pages[0].Result.Report, result
-}
-
-// printIn is the share of a result's print that another one, of any size, has in the same place.
-func printIn(m, result *image.RGBA) float64 {
-	width, height := result.Rect.Dx(), result.Rect.Dy()
-	dark, same := 0, 0
-	for y := range height {
-		for x := range width {
-			if result.RGBAAt(x, y).G > 60 {
-				continue
-			}
-			dark++
-			if isDarkNear(m, x*m.Rect.Dx()/width, y*m.Rect.Dy()/height) {
-				same++
-			}
-		}
-	}
-	return float64(same) / float64(dark)
-}
-
-// isDarkNear reports whether a picture has ink so close to a place that it is the same ink.
-func isDarkNear(m *image.RGBA, x, y int) bool {
-	const far = 3 // pixels
-	around := image.Rect(x-far, y-far, x+far+1, y+far+1).Intersect(m.Rect)
-	for y := around.Min.Y; y < around.Max.Y; y++ {
-		for x := around.Min.X; x < around.Max.X; x++ {
-			if m.RGBAAt(x, y).G < 160 {
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -146,8 +146,10 @@ func (r *remote) Clean(ctx context.Context, data []byte, o unink.Options) (*unin
 	if err != nil {
 		return nil, fmt.Errorf("the service's answer holds no picture: %w", err)
 	}
-	res := &unink.Result{Data: d.MediaID, Format: info.Format, Width: info.Width, Height: info.Height, Report: d.Report}
-	res.Before = d.Before
+	res := &unink.Result{
+		Data: d.MediaID, Format: info.Format, Width: info.Width, Height: info.Height,
+		Report: d.Report, Before: d.Before,
+	}
 	if o.Layers {
 		res.Handwriting, res.Mask = d.Layers.Handwriting, d.Layers.Mask
 	}

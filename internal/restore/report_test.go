@@ -3,7 +3,6 @@ package restore
 import (
 	"context"
 	"image"
-	"image/color"
 	"math"
 	"slices"
 	"testing"
@@ -82,12 +81,7 @@ func TestASheetThatLiesAskewIsCutOut(t *testing.T) {
 			x, y = turn(x, y)
 			return w/2 + smaller*(x-w/2), h/2 + smaller*(y-h/2)
 		}
-		picture := restoretest.Seen(page, at)
-		for i := range w * h {
-			if x, y := at(float64(i%w), float64(i/w)); x < 0 || y < 0 || x > w-1 || y > h-1 {
-				picture.SetRGBA(i%w, i/w, color.RGBA{70, 60, 50, 255})
-			}
-		}
+		picture := restoretest.OnDesk(page, at)
 		e := engine(2)
 		e.Orienter = &turned{quarters: quarters}
 		p := workOn(e, raster.Turn(picture, quarters), Options{})

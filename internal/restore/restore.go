@@ -185,7 +185,8 @@ func (v *view) scale() float64 { return float64(v.m.W) / float64(v.src.Rect.Dx()
 func (w *work) orient(ctx context.Context) (*image.RGBA, error) {
 	size := measure.Print(w.src, w.Threads)
 	w.view = w.viewOf(w.src, size.Likely())
-	if w.options.Finish != Scan || !size.Legible() {
+	asItLies := w.options.KeepOrientation && w.options.KeepDistortion
+	if w.options.Finish != Scan || asItLies || !size.Legible() {
 		return w.src, nil
 	}
 	seen, size := w.level(size)
@@ -205,7 +206,8 @@ func (w *work) orient(ctx context.Context) (*image.RGBA, error) {
 	return w.src, nil
 }
 
-// level is the page as its print can be read, level where it leans, and the print's size there.
+// level finds how the page leans. It returns the page as its print can be read, turned level where
+// it leans, and the print's size there.
 func (w *work) level(size measure.Size) (view, measure.Size) {
 	w.lean = measure.LeanOf(w.m, w.em*w.scale(), w.Threads).Times(1 / w.scale())
 	if w.lean.Degrees == 0 {
@@ -217,7 +219,7 @@ func (w *work) level(size measure.Size) (view, measure.Size) {
 	return w.viewOf(src, size.Likely()), size
 }
 
-// levelling turns a page level that leans.
+// levelling is the warp that makes a leaning page level.
 func (w *work) levelling() *raster.Warp {
 	return raster.Rotation(w.src.Rect.Dx(), w.src.Rect.Dy(), w.lean.Degrees, w.lean.Reach)
 }

@@ -32,15 +32,15 @@ class TestJudge(unittest.TestCase):
         self.assertTrue(torch.equal((odds > 0)[clear], (regions[:, judge.HAND] > 0)[clear]))
 
     def test_where_nobody_seems_to_have_written_regions_must_be_surer(self):
-        model, page_of = trained(), page(np.random.default_rng(4), 40)
+        model, regions = trained(), page(np.random.default_rng(4), 40)
+
+        def odds_if(page_odds):
+            model.page.think[2].bias.fill_(page_odds)
+            return model(*regions)
+
         with torch.no_grad():
-            for doubt, less in ((3.0, 0), (-3.0, 3)):
-                model.page.think[2].bias.fill_(doubt)
-                odds, told = model.told(*page_of)
-                self.assertAlmostEqual(float(told), doubt, places=4)
-                if less:
-                    self.assertLess((before - odds - less).abs().max(), 1e-4)
-                before = odds
+            written, doubtful = odds_if(3.0), odds_if(-3.0)
+        self.assertLess((written - doubtful - 3).abs().max(), 1e-4)
 
     def test_padding_changes_nothing(self):
         model, (regions, near, bonds) = trained(), page(np.random.default_rng(2), 40)
@@ -73,6 +73,12 @@ class TestJudge(unittest.TestCase):
         as_writing = judge.loss_of(torch.tensor([2.0, 2.0]), sure, known)
         as_print = judge.loss_of(torch.tensor([-2.0, -2.0]), sure, known)
         self.assertGreater(float(as_writing), float(as_print))
+
+    def test_one_small_region_spoils_a_page_that_nobody_wrote_on(self):
+        known, page_odds = torch.tensor([[9000.0, 0], [1, 0]]), torch.tensor([-3.0])
+        of_last = lambda odds: float(judge.loss_of(torch.tensor([-9.0, odds]), page_odds, known))
+        by_area = judge.PRINT_WEIGHT * 12 / 9001
+        self.assertGreater(of_last(6.0) - of_last(-6.0), 0.5 + by_area)
 
 
 if __name__ == "__main__":

@@ -115,8 +115,6 @@ class Labels(unittest.TestCase):
                 mask[114 + 60 * row:118 + 60 * row, 100 + 20 * i:114 + 20 * i] = True
         self.assertAlmostEqual(real.print_size(mask), 24, delta=3)
 
-
-class Papers(unittest.TestCase):
     def test_folds_part_the_training_pages_and_leave_what_is_held_out(self):
         repos = [f"owner/repo-{i}" for i in range(400)]
         for repo in repos:
@@ -126,6 +124,8 @@ class Papers(unittest.TestCase):
         share = sum(real.split_of(repo, 0) == "fold" for repo in repos) / len(repos)
         self.assertTrue(0.3 < share < 0.6)
 
+
+class Papers(unittest.TestCase):
     def test_a_written_page_becomes_paper_to_write_on(self):
         image, label = page()
         with tempfile.TemporaryDirectory() as folder:

@@ -31,13 +31,13 @@ func (l Lean) Times(scale float64) Lean {
 }
 
 const (
-	leanEm    = 10  // pixels: the em at which the print's lines are looked for
-	leanCell  = 160 // pixels: of a page seen at an angle only lines near each other are parallel
-	leanBin   = 2   // pixels: of ink that is taken to be at one height of a line
-	leanBins  = 128 // more than a cell's diagonal
-	leanSteps = 60  // directions that are tried, in half a circle
-	readable  = 12  // degrees: print that leans by no more is read and made level as it is
-	plainly   = 1.5 // times as sharp as any such lines must be those that lean by more
+	leanEm    = 10  // pixels: the print's em in the picture in which its lines are sought
+	leanCell  = 160 // pixels: lines of a page seen at an angle are parallel to those near them only
+	leanBin   = 2   // pixels: the height of a bin in which ink is counted
+	leanBins  = 128 // more than a cell's diagonal has
+	leanSteps = 60  // directions tried, in half a circle
+	mostLevel = 12  // degrees: print that leans no further can be read and flattened as it is
+	leanRatio = 1.5 // how much sharper leaning lines must be than level ones to be believed
 )
 
 // LeanOf finds the direction along which the lines of print show most sharply. em is the print's
@@ -52,13 +52,13 @@ func LeanOf(m *raster.RGB, em float64, workers int) Lean {
 		for _, ink := range cells {
 			sharp += sharpness(ink, axisAt(along))
 		}
-		if off := along - 90*math.Round(along/90); math.Abs(off) <= readable {
+		if off := along - 90*math.Round(along/90); math.Abs(off) <= mostLevel {
 			level = max(level, sharp)
 		} else if sharp > most {
 			degrees, most = off, sharp
 		}
 	}
-	if most <= plainly*level {
+	if most <= leanRatio*level {
 		return Lean{}
 	}
 	return Lean{degrees, reachOf(cells, axisAt(degrees))}.Times(1 / scale)
@@ -114,7 +114,7 @@ func letterCells(m *raster.RGB, scale float64, workers int) [][]image.Point {
 // sharpness tells how sharply lines along an axis end above and below: the more ink there is at one
 // height off it and the less at the next, the more.
 func sharpness(ink []image.Point, lines axis) (sum float64) {
-	const positive = 1 << 20 * leanBins
+	const positive = 1 << 20 * leanBins // so that no height is negative
 	var heights [leanBins]float64
 	for _, p := range ink {
 		at := lines.off(p)/leanBin + positive

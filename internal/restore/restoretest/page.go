@@ -101,6 +101,38 @@ func OnDesk(page *image.RGBA, at func(x, y float64) (float64, float64)) *image.R
 	return photo
 }
 
+// PrintIn is the share, 0 to 1, of a result's print that another picture shows in the same place,
+// at most so many pixels off; 0 where the result has no print. The pictures may differ in size.
+func PrintIn(m, result *image.RGBA, off int) float64 {
+	size, width, height := m.Rect.Size(), result.Rect.Dx(), result.Rect.Dy()
+	dark, same := 0, 0
+	for y := range height {
+		for x := range width {
+			if result.RGBAAt(x, y).G > 60 {
+				continue
+			}
+			dark++
+			if isDarkNear(m, x*size.X/width, y*size.Y/height, off) {
+				same++
+			}
+		}
+	}
+	return float64(same) / float64(max(dark, 1))
+}
+
+// isDarkNear reports whether a picture has ink so close to a place that it is the same ink.
+func isDarkNear(m *image.RGBA, x, y, off int) bool {
+	around := image.Rect(x-off, y-off, x+off+1, y+off+1).Intersect(m.Rect)
+	for y := around.Min.Y; y < around.Max.Y; y++ {
+		for x := around.Min.X; x < around.Max.X; x++ {
+			if m.RGBAAt(x, y).G < 160 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // The size of [Page] in pixels.
 const (
 	PageWidth  = 720
