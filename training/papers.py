@@ -1,6 +1,6 @@
-"""Real printed pages as paper to write on: pages nobody wrote on, and pages with the writing taken off.
+"""Real printed pages that nobody wrote on, as paper to write on.
 
-Where people write on them is found: where they wrote before, over ruled lines, in boxes, beside and on words, in free space.
+Where people write on them is found: over ruled lines, in boxes and bubbles, beside and on words, in free space.
 """
 
 import functools
@@ -8,11 +8,11 @@ import functools
 import cv2
 import numpy as np
 
-from . import net, real
+from . import real
 
-LEAST_PRINT = 0.003  # share of a page that print must cover
 MOST_SLOTS = 160  # of a page, so that words do not drown the rest
 MOST_WORDS = 60
+ALIKE = 2  # others that a bubble or a box for a tick stands in line with
 
 
 class Paper:
@@ -21,24 +21,9 @@ class Paper:
     captured = True
 
     def __init__(self, source):
-        image, label = real.read(source)
-        hand = np.isin(label, (net.WRITTEN,)) if source.label else np.zeros(label.shape, bool)
+        self.image = np.ascontiguousarray(real.read(source)[0])
         self.em = float(np.clip(source.em, 8, 80))
-        answers = written_boxes(hand, self.em)
-        if hand.any():
-            image = erased(image, (hand | (label == net.IGNORE) & near(hand)).astype(np.uint8))
-        self.image = np.ascontiguousarray(image)
-        self.slots = answers + slots_of(self.image, self.em)
-
-
-def near(mask):
-    return cv2.dilate(mask.astype(np.uint8), np.ones((7, 7), np.uint8)) > 0
-
-
-def erased(image, mask):
-    """The page with the masked ink painted over by the paper around it."""
-    grown = cv2.dilate(mask, np.ones((5, 5), np.uint8))
-    return cv2.inpaint(image, grown, 3, cv2.INPAINT_TELEA)
+        self.slots = slots_of(self.image, self.em)
 
 
 def boxes_of(mask):
@@ -50,17 +35,6 @@ def boxes_of(mask):
 
 def slot(kind, box, want="words"):
     return {"kind": kind, "rect": [int(v) for v in box], "want": want}
-
-
-def written_boxes(hand, em):
-    joined = cv2.dilate(hand.astype(np.uint8), np.ones((max(3, int(0.6 * em)), max(3, int(1.2 * em))), np.uint8))
-    boxes, _ = boxes_of(joined)
-    out = []
-    for x0, y0, x1, y1 in boxes:
-        w, h = x1 - x0, y1 - y0
-        if w > em and h > 0.8 * em:
-            out.append(slot("area" if h > 3 * em else "blank" if w > 2.5 * em else "cell", (x0, y0, x1, y1), "words" if w > 4 * em else "number"))
-    return out
 
 
 def slots_of(image, em):
@@ -104,11 +78,21 @@ def holes_of(dark, em):
         if not (0.5 * em < h < 9 * em and 0.5 * em < w < 40 * em) or a < 0.6 * w * h:
             continue
         if max(w, h) < 1.8 * em:
+            if alike_in_line(boxes, x0, y0, x1, y1) < ALIKE:
+                continue
             round_ = a < 0.88 * w * h
             out.append(slot("bubble" if round_ else "check", (x0, y0, x1, y1), "tick"))
         else:
             out.append(slot("area" if h > 3.5 * em and w > 6 * em else "cell", (x0, y0, x1, y1), "number" if w < 4 * em else "words"))
     return out
+
+
+def alike_in_line(boxes, x0, y0, x1, y1):
+    """How many boxes of that box's size stand in a row or column with it: a lone one is a letter's or a drawing's."""
+    w, h = boxes[:, 2] - boxes[:, 0], boxes[:, 3] - boxes[:, 1]
+    same = (abs(w - (x1 - x0)) <= 0.2 * (x1 - x0)) & (abs(h - (y1 - y0)) <= 0.2 * (y1 - y0))
+    level, upright = abs(boxes[:, 1] - y0) <= 0.3 * (y1 - y0), abs(boxes[:, 0] - x0) <= 0.3 * (x1 - x0)
+    return int((same & (level | upright)).sum()) - 1
 
 
 @functools.lru_cache(24)
@@ -118,5 +102,5 @@ def paper_of(at, split):
 
 @functools.lru_cache(2)
 def all_papers(split):
-    """Sources whose pages can be written on: printed ones, and written ones whose labels are trusted."""
-    return [s for s in real.sources(split) if s.hand == 0 or s.trust > 3]
+    """Sources whose pages can be written on."""
+    return [s for s in real.sources(split) if s.hand == 0]

@@ -19,6 +19,9 @@ REINKED_SHARE = 0.45  # of real written pages whose writing gets another ink
 REPRINTED_SHARE = 0.2  # of real pages of which print gets another ink
 SOLID = 0.55  # share of its box that a filled bubble covers
 DOT = 6  # pixels: smaller is a full stop
+BENT = (0.02, 0.12)  # how far strokes that are laid are bent, against the length of the bends
+BENDS = (1, 5)  # ems: that length
+THICKNESS_SHARE = 0.5  # of writing that is laid, made thicker or thinner
 DESCRIBED = 0.01  # share of a place that handwriting, or print, must cover to be told of
 BRIGHTEST = 4  # the most that dim paper is raised by
 
@@ -139,11 +142,15 @@ def transplanted(rng, image, label, written, where):
     if bottom <= top or right <= left:
         return image, label
     written, where = (a[top - y:bottom - y, left - x:right - x] for a in (written, where))
+    written, where = bent(rng, written, where)
     hand = strokes(where == net.WRITTEN)
     edge = (cv2.dilate(hand, np.ones((5, 5), np.uint8)) > 0) & (where != net.PRINT) & (where != net.PAPER) & (hand == 0)
     paper = cv2.morphologyEx(written, cv2.MORPH_CLOSE, np.ones((25, 25), np.uint8))
     passes = (written.astype(np.float32) + 1) / (paper.astype(np.float32) + 1)
     passes[(hand == 0) & ~edge] = 1
+    if rng.random() < THICKNESS_SHARE:
+        passes, hand = other_thickness(rng, passes, hand)
+        edge = (cv2.dilate(hand, np.ones((5, 5), np.uint8)) > 0) & (hand == 0)
     spot = (slice(top, bottom), slice(left, right))
     before = image[spot]
     after = (before * passes).astype(np.uint8)
@@ -152,6 +159,27 @@ def transplanted(rng, image, label, written, where):
     image[spot] = after
     label[spot] = np.where(hidden, net.IGNORE, np.where(hand > 0, net.WRITTEN, np.where(edge, net.IGNORE, label[spot])))
     return image, label
+
+
+def bent(rng, written, where):
+    """The writing as if by another hand: bent as a sheet of rubber (elastic distortions, Simard et al., 2003)."""
+    h, w = where.shape
+    length = net.EM * rng.uniform(*BENDS)
+    far = length * rng.uniform(*BENT)
+    xs, ys = np.meshgrid(np.arange(w, dtype=np.float32), np.arange(h, dtype=np.float32))
+    maps = [at + far * capture.field(rng, h, w, max(h, w) / length) for at in (xs, ys)]
+    return (cv2.remap(a, *maps, how, borderMode=cv2.BORDER_CONSTANT, borderValue=fill)
+            for a, how, fill in ((written, cv2.INTER_LINEAR, (255,) * 3), (where, cv2.INTER_NEAREST, net.PAPER)))
+
+
+def other_thickness(rng, passes, hand):
+    """The writing as if by another pen: strokes a pixel or two thicker, or a pixel thinner where that leaves them whole."""
+    kernel = np.ones((3, 3) if rng.random() < 0.4 else (2, 2), np.uint8)
+    if rng.random() < 0.7:
+        return cv2.erode(passes, kernel), cv2.dilate(hand, kernel)
+    kernel = np.ones((2, 2), np.uint8)
+    thinner = cv2.erode(hand, kernel)
+    return (cv2.dilate(passes, kernel), thinner) if 2 * thinner.sum() > hand.sum() else (passes, hand)
 
 
 def strokes(mask):

@@ -13,15 +13,15 @@ import (
 
 // Ruled lines and borders at the network's scale, where print has an em of about 24.
 const (
-	ruleRun    = 10  // a line less than some 5° off the axis is made of runs at least this long
+	ruleRun    = 8   // a line less than some 7° off the axis is made of runs at least this long
 	rulePiece  = 30  // a piece of it between writing is this long
 	ruleLength = 60  // and all its pieces together this
 	ruleThick  = 6   // and no thicker than this
 	ruleHidden = 250 // writing hides no more of it than this in one place
 )
 
-// findRules labels the pixels of straight, thin, long pieces of lines along either axis: 0 is
-// none, n is pieces[n-1].
+// findRules labels the pixels of straight, thin pieces of lines along either axis: 0 is none, n is
+// pieces[n-1].
 func findRules(plane []uint8, w, h int) (labels []int32, pieces []raster.Component) {
 	var upright []int32
 	var more []raster.Component
@@ -65,7 +65,7 @@ func rowRules(plane []uint8, w int) (labels []int32, pieces []raster.Component) 
 	labels, components := raster.Components(runs, w)
 	number := make([]int32, len(components)+1)
 	for i, c := range components {
-		if c.Width() >= rulePiece && c.Area <= ruleThick*c.Width() && 3*c.Height() <= c.Width() {
+		if c.Area <= ruleThick*c.Width() && 3*c.Height() <= c.Width() {
 			pieces = append(pieces, c)
 			number[i+1] = int32(len(pieces))
 		}
@@ -76,12 +76,16 @@ func rowRules(plane []uint8, w int) (labels []int32, pieces []raster.Component) 
 	return labels, pieces
 }
 
+// longEnough says of a piece that it is a line's for its length alone; of a shorter one only what
+// it is in line with tells.
+func longEnough(c raster.Component) bool { return max(c.Width(), c.Height()) >= rulePiece }
+
 // clearRules takes for writing what stands on a line, or close to it, in the colour of writing.
 // The network takes the foot of a stroke that meets a line for a part of the line.
-func clearRules(s *segment.Scores, plane *ink.Plane, lines []int32) {
+func clearRules(s *segment.Scores, plane *ink.Plane, lines []int32, pieces []raster.Component) {
 	const near = 3
 	for i, l := range lines {
-		if l == 0 {
+		if l == 0 || !longEnough(pieces[l-1]) {
 			continue
 		}
 		x, y := i%s.W, i/s.W
@@ -123,16 +127,32 @@ func printedRules(s *segment.Scores, plane *ink.Plane, labels []int32,
 	}
 	var traced []Rule
 	for i, c := range pieces {
-		if print[i+1] > hand[i+1] {
-			if r := tracePiece(s, c, labels, int32(i+1)); r.clear > 0 {
-				extendRule(s, &r, plane.Solid)
-				traced = append(traced, r)
-			}
+		if print[i+1] <= hand[i+1] || !longEnough(c) && !endsInWriting(s, c) {
+			continue
 		}
+		r := tracePiece(s, c, labels, int32(i+1))
+		if r.clear == 0 {
+			continue
+		}
+		if longEnough(c) {
+			extendRule(s, &r, plane)
+		}
+		traced = append(traced, r)
 	}
-	return slices.DeleteFunc(joinPieces(s, traced), func(r Rule) bool {
+	return slices.DeleteFunc(joinPieces(s, plane, traced), func(r Rule) bool {
 		return len(r.Centre) < ruleLength || r.clear < rulePiece
 	})
+}
+
+// endsInWriting says that a piece of a line runs into writing at one of its ends.
+func endsInWriting(s *segment.Scores, c raster.Component) bool {
+	const near = 3
+	if c.Height() > c.Width() {
+		x := (c.X0 + c.X1) / 2
+		return written(s, true, max(c.Y0-near, 0), x) || written(s, true, min(c.Y1+near, s.H)-1, x)
+	}
+	y := (c.Y0 + c.Y1) / 2
+	return written(s, false, max(c.X0-near, 0), y) || written(s, false, min(c.X1+near, s.W)-1, y)
 }
 
 // linePixels marks the pixels of the lines, also where writing hides them.
@@ -219,9 +239,9 @@ func (r *Rule) continued() []float64 {
 
 // extendRule follows a line beyond its ends for as long as there is ink on it: under a word that
 // stands on it, it may be too short between the letters to be found as a piece of its own.
-func extendRule(s *segment.Scores, r *Rule, solid []uint8) {
-	after := followRule(s, r, solid, r.to(), 1)
-	before := followRule(s, r, solid, r.From-1, -1)
+func extendRule(s *segment.Scores, r *Rule, plane *ink.Plane) {
+	after := followRule(s, r, plane, r.to(), 1)
+	before := followRule(s, r, plane, r.From-1, -1)
 	slices.Reverse(before)
 	r.From -= len(before)
 	r.Centre = slices.Concat(before, r.Centre, after)
@@ -235,8 +255,11 @@ func extendRule(s *segment.Scores, r *Rule, solid []uint8) {
 }
 
 // followRule lists a line's centres from a column on, to the last where it can be seen.
-func followRule(s *segment.Scores, r *Rule, solid []uint8, from, step int) []float32 {
-	const breaks = 2 // columns without ink that noise makes
+func followRule(s *segment.Scores, r *Rule, plane *ink.Plane, from, step int) []float32 {
+	const (
+		breaks = 2   // columns without ink that noise makes
+		long   = 240 // ten em: a shorter line is too often a stroke that strikes something out
+	)
 	along, across := s.W, s.H
 	if r.Vertical {
 		along, across = across, along
@@ -248,12 +271,12 @@ func followRule(s *segment.Scores, r *Rule, solid []uint8, from, step int) []flo
 	for at := from; at >= 0 && at < along && len(centres) < ruleHidden &&
 		missing <= breaks; at += step {
 		centre := math.NaN()
-		low, high := inkAcross(s, r.Vertical, solid, at, int(math.Round(y)), across)
+		low, high := inkAcross(s, r.Vertical, plane.Solid, at, int(math.Round(y)), across)
 		switch {
 		case low > high:
 			missing++
 		case high-low < ruleThick && (!written(s, r.Vertical, at, int(math.Round(y))) ||
-			r.alike(low, high, y)):
+			r.alike(low, high, y) && (r.clear >= long || printsInk(s, r, plane, at, low, high))):
 			centre = float64(low+high) / 2
 			y += 0.2 * (centre - y)
 			missing, seen = 0, len(centres)+1
@@ -269,13 +292,22 @@ func followRule(s *segment.Scores, r *Rule, solid []uint8, from, step int) []flo
 	return centres[:seen]
 }
 
-// alike says that ink across a long line from low to high, where its centre is expected, is as
-// thick as the line and lies on it: what seems to be written there is the line itself. Short lines
-// are too often strokes that strike something out.
+// alike says that ink across a line from low to high, where its centre is expected, is as thick as
+// the line and lies on it: what seems to be written there may be the line itself.
 func (r *Rule) alike(low, high int, centre float64) bool {
-	const off, thicker, long = 0.8, 0.9, 240 // working pixels: the last is ten em
-	return r.clear >= long && math.Abs(float64(low+high)/2-centre) <= off &&
+	const off, thicker = 0.8, 0.9 // working pixels
+	return math.Abs(float64(low+high)/2-centre) <= off &&
 		math.Abs(float64(high-low+1)-float64(r.Thick)) <= thicker
+}
+
+// printsInk says that ink across a line from low to high has the colour of print and not that of
+// writing.
+func printsInk(s *segment.Scores, r *Rule, plane *ink.Plane, at, low, high int) bool {
+	sum := float32(0)
+	for j := low; j <= high; j++ {
+		sum += plane.Evidence[pixelAt(s, r.Vertical, at, j)]
+	}
+	return sum < -telling*float32(high-low+1)
 }
 
 // inkAcross is the run of ink across a line at one column, which passes within a pixel of y. It is
@@ -357,13 +389,13 @@ func pixelAt(s *segment.Scores, vertical bool, along, across int) int {
 
 // joinPieces links each piece to the next one on the same straight line, when writing is what parts
 // them.
-func joinPieces(s *segment.Scores, pieces []Rule) []Rule {
+func joinPieces(s *segment.Scores, plane *ink.Plane, pieces []Rule) []Rule {
 	slices.SortStableFunc(pieces, func(a, b Rule) int { return cmp.Compare(a.From, b.From) })
 	var rules []Rule
 	for _, p := range pieces {
 		best := -1
 		for i := range rules {
-			if joins(s, &rules[i], &p) && (best < 0 || rules[i].to() > rules[best].to()) {
+			if joins(s, plane, &rules[i], &p) && (best < 0 || rules[i].to() > rules[best].to()) {
 				best = i
 			}
 		}
@@ -382,8 +414,9 @@ func joinPieces(s *segment.Scores, pieces []Rule) []Rule {
 	return rules
 }
 
-// joins says that piece p goes on where rule r ends, behind writing.
-func joins(s *segment.Scores, r, p *Rule) bool {
+// joins says that piece p goes on where rule r ends, behind writing. The slope of a short piece
+// tells nothing, so all the way to it there has to be ink.
+func joins(s *segment.Scores, plane *ink.Plane, r, p *Rule) bool {
 	gap := p.From - r.to()
 	if r.Vertical != p.Vertical || gap < -2 || gap > ruleHidden || p.to() <= r.to() {
 		return false
@@ -391,18 +424,27 @@ func joins(s *segment.Scores, r, p *Rule) bool {
 	x0, y0, slope0 := r.end(true)
 	x1, y1, slope1 := p.end(false)
 	slope := (y1 - y0) / max(x1-x0, 1)
-	off := 2 + 0.02*float64(max(gap, 0))
-	if math.Abs(y0+slope0*(x1-x0)-y1) > off+2 || math.Abs(y1-slope1*(x1-x0)-y0) > off+2 ||
-		math.Abs(slope) > 0.15 {
+	off := 4 + 0.02*float64(max(gap, 0))
+	short := func(r *Rule) bool { return len(r.Centre) < rulePiece }
+	if math.Abs(slope) > 0.15 || !short(r) && math.Abs(y0+slope0*(x1-x0)-y1) > off ||
+		!short(p) && math.Abs(y1-slope1*(x1-x0)-y0) > off {
 		return false
 	}
-	hidden := 0
+	across := s.H
+	if r.Vertical {
+		across = s.W
+	}
+	hidden, inked := 0, 0
 	for x := r.to(); x < p.From; x++ {
-		if written(s, r.Vertical, x, int(y0+slope*(float64(x)-x0)+0.5)) {
+		y := int(y0 + slope*(float64(x)-x0) + 0.5)
+		if written(s, r.Vertical, x, y) {
 			hidden++
 		}
+		if low, high := inkAcross(s, r.Vertical, plane.Solid, x, y, across); low <= high {
+			inked++
+		}
 	}
-	return 10*hidden >= 6*gap
+	return 10*hidden >= 6*gap && (20*inked >= 19*gap || !short(r) && !short(p))
 }
 
 // end is a point on the line near one of its ends, and the slope there.

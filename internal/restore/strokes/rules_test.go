@@ -19,21 +19,8 @@ func TestLongRuleIsWhole(t *testing.T) {
 		"short": {200, 100, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &segment.Scores{W: w, H: h, Hand: make([]int8, w*h), Print: make([]int8, w*h)}
-			plane := &ink.Plane{Scores: s, Solid: make([]uint8, w*h),
-				Evidence: make([]float32, w*h)}
-			for i := range s.Hand {
-				s.Hand[i], s.Print[i] = -100, -100
-			}
-			set := func(x, y int, hand bool) {
-				i := y*w + x
-				plane.Solid[i] = 1
-				if hand {
-					s.Hand[i] = 100
-				} else {
-					s.Print[i] = 100
-				}
-			}
+			s, plane := emptyPlane(w, h)
+			set := func(x, y int, hand bool) { setInk(s, plane, x, y, hand) }
 			for x := 20; x < 20+c.doubted+c.length; x++ {
 				for y := top; y < top+thick; y++ {
 					set(x, y, x < 20+c.doubted)
@@ -58,5 +45,91 @@ func TestLongRuleIsWhole(t *testing.T) {
 				t.Error("the stroke on the line became print")
 			}
 		})
+	}
+}
+
+// A blank is whole of which writing leaves but its ends to be seen, if there is ink all along it;
+// two dashes with a word between them are no line.
+func TestBlankUnderAWordIsWhole(t *testing.T) {
+	const w, h, top, thick, from, to, end = 300, 100, 50, 3, 60, 220, 20
+	for name, c := range map[string]struct {
+		gap  int // columns of it, one in so many, have no ink; 0 none
+		line bool
+	}{
+		"inked all along": {0, true},
+		"letters between": {3, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, plane := emptyPlane(w, h)
+			for x := from; x < to; x++ {
+				hidden := x >= from+end && x < to-end
+				for y := top; y < top+thick && !(hidden && c.gap > 0 && x%c.gap == 0); y++ {
+					setInk(s, plane, x, y, hidden)
+				}
+			}
+			labels, pieces := findRules(plane.Printed(), w, h)
+			rules := printedRules(s, plane, labels, pieces)
+			if c.line != (len(rules) == 1) {
+				t.Fatalf("%d lines", len(rules))
+			}
+			if c.line && (rules[0].From != from || rules[0].to() != to) {
+				t.Errorf("the line goes from %d to %d, want %d to %d", rules[0].From,
+					rules[0].to(), from, to)
+			}
+		})
+	}
+}
+
+// The end of a short line that the network takes for a stroke is the line's where its ink is the
+// print's and not the writing's.
+func TestRuleEndsWhereItsInkEnds(t *testing.T) {
+	const w, h, top, thick, from, to, doubted = 300, 100, 50, 3, 60, 180, 40
+	for name, c := range map[string]struct {
+		evidence float32
+		whole    bool
+	}{
+		"print's ink":   {-2, true},
+		"writing's ink": {2, false},
+		"the same ink":  {0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, plane := emptyPlane(w, h)
+			for x := from; x < to; x++ {
+				for y := top; y < top+thick; y++ {
+					setInk(s, plane, x, y, x < from+doubted)
+					if x < from+doubted {
+						plane.Evidence[y*w+x] = c.evidence
+					}
+				}
+			}
+			labels, pieces := findRules(plane.Printed(), w, h)
+			rules := printedRules(s, plane, labels, pieces)
+			if len(rules) != 1 {
+				t.Fatalf("%d lines, want one", len(rules))
+			}
+			if whole := rules[0].From == from; whole != c.whole {
+				t.Errorf("the line begins at %d", rules[0].From)
+			}
+		})
+	}
+}
+
+// emptyPlane is a page without ink.
+func emptyPlane(w, h int) (*segment.Scores, *ink.Plane) {
+	s := &segment.Scores{W: w, H: h, Hand: make([]int8, w*h), Print: make([]int8, w*h)}
+	for i := range s.Hand {
+		s.Hand[i], s.Print[i] = -100, -100
+	}
+	return s, &ink.Plane{Scores: s, Solid: make([]uint8, w*h), Evidence: make([]float32, w*h)}
+}
+
+// setInk puts ink of writing or of print on a pixel.
+func setInk(s *segment.Scores, plane *ink.Plane, x, y int, hand bool) {
+	i := y*s.W + x
+	plane.Solid[i] = 1
+	if hand {
+		s.Hand[i] = 100
+	} else {
+		s.Print[i] = 100
 	}
 }

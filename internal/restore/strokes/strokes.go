@@ -63,7 +63,7 @@ func decide(ctx context.Context, judge nn.Runner, s *segment.Scores, plane *ink.
 	for _, m := range marks {
 		m.relabel(s)
 	}
-	clearRules(s, plane, lines)
+	clearRules(s, plane, lines, pieces)
 	return printedRules(s, plane, lines, pieces), marks, nil
 }
 
