@@ -27,10 +27,11 @@ const (
 // Operator is the role of who runs the service; other users have none.
 const Operator = "operator"
 
-// Credits and uses know a user by these and its id.
+// Credits and uses know a user, or a customer, by these and its id.
 const (
-	OwnerPrefix   = "user:"    // of who has credits and uses
-	WelcomePrefix = "welcome:" // of what gave an account its first credits
+	OwnerPrefix    = "user:"     // of who has credits and uses
+	CustomerPrefix = "customer:" // the same of a customer
+	WelcomePrefix  = "welcome:"  // of what gave an account its first credits
 )
 
 // User is somebody who has an account.

@@ -142,6 +142,15 @@ func (s *Service) Customers(ctx context.Context, limit int, after string) ([]Cus
 	return s.store.Customers(ctx, bounded(limit), after)
 }
 
+// SearchCustomers returns at most limit customers, or 1000, by address: those whose address or slug
+// begins with a text, and whose id or AppCode it is.
+func (s *Service) SearchCustomers(ctx context.Context, text string, limit int) ([]Customer, error) {
+	if !plain(text) {
+		return nil, nil
+	}
+	return s.store.SearchCustomers(ctx, foldEmail(text), text, bounded(limit))
+}
+
 // CustomerOf returns the living customer that bought with a user's e-mail address, which must be
 // known to be the user's. It returns [ErrNotFound] where there is none.
 func (s *Service) CustomerOf(ctx context.Context, u User) (Customer, error) {

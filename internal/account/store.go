@@ -39,6 +39,8 @@ type UserStore interface {
 	FindUser(ctx context.Context, idOrEmail string) (User, string, error)
 	// Users returns users in the order of their ids, those after one.
 	Users(ctx context.Context, limit int, after string) ([]User, error)
+	// SearchUsers returns users whose address begins with a text, or with an id, by address.
+	SearchUsers(ctx context.Context, prefix, id string, limit int) ([]User, error)
 	SetBought(ctx context.Context, userID string) error
 	// SetRole changes a registered user's role.
 	SetRole(ctx context.Context, userID, role string) error
@@ -115,6 +117,9 @@ type CustomerStore interface {
 	FindCustomer(ctx context.Context, idOrSlugOrAppCode string) (Customer, error)
 	// Customers returns customers in the order of their ids, those after one.
 	Customers(ctx context.Context, limit int, after string) ([]Customer, error)
+	// SearchCustomers returns customers whose address or slug begins with a text, or with an id or
+	// AppCode, by address.
+	SearchCustomers(ctx context.Context, prefix, id string, limit int) ([]Customer, error)
 	// CustomerOf returns the living customer with an e-mail address.
 	CustomerOf(ctx context.Context, email string) (Customer, error)
 	// RevokeCustomer marks a customer as revoked at a time, unless it was before.

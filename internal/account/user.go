@@ -101,6 +101,15 @@ func (s *Service) Users(ctx context.Context, limit int, after string) ([]User, e
 	return s.store.Users(ctx, bounded(limit), after)
 }
 
+// SearchUsers returns at most limit users, or 1000, by address: those whose address begins with a
+// text, and whose id it is.
+func (s *Service) SearchUsers(ctx context.Context, text string, limit int) ([]User, error) {
+	if !plain(text) {
+		return nil, nil
+	}
+	return s.store.SearchUsers(ctx, foldEmail(text), text, bounded(limit))
+}
+
 // bounded is how many of a list are read at once.
 func bounded(limit int) int { return max(1, min(limit, 1000)) }
 

@@ -5,7 +5,6 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
@@ -16,6 +15,7 @@ import (
 	"unink/internal/credit"
 	"unink/internal/mail"
 	"unink/internal/misuse"
+	"unink/internal/operator"
 	"unink/internal/store"
 	"unink/internal/usage"
 )
@@ -28,6 +28,7 @@ type Backend struct {
 	Outbox    *mail.Outbox
 	Selling   *billing.Deliverer
 	Uses      *usage.Service
+	Operator  *operator.Service
 
 	config   Config
 	db       *store.DB
@@ -101,6 +102,7 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (b *Backend, err erro
 	if err != nil {
 		return nil, err
 	}
+	b.Operator = operator.New(store.NewActs(db), b.Accounts, b.Credits, b.Uses, time.Now)
 	return b, b.sell(log)
 }
 
@@ -122,35 +124,13 @@ func (b *Backend) Parked(ctx context.Context, limit int) ([]billing.Parked, erro
 // Close closes the database.
 func (b *Backend) Close() error { return b.db.Close() }
 
-// Buyer finds who is meant, a user or a customer who is there: the owner of its credits, and the
-// entry point whose plans are for it.
-func (b *Backend) Buyer(ctx context.Context, name string) (owner, entry string, err error) {
-	kind, id, named := strings.Cut(name, ":")
-	if !named {
-		id = name
-	}
-	if !named || kind == "user" {
-		u, err := b.Accounts.FindUser(ctx, id)
-		if !errors.Is(err, account.ErrNotFound) {
-			return account.OwnerPrefix + u.ID, credit.Web, err
-		}
-	}
-	if !named || kind == "customer" {
-		c, err := b.Accounts.FindCustomer(ctx, id)
-		if !errors.Is(err, account.ErrNotFound) {
-			return "customer:" + c.ID, credit.Developer, err
-		}
-	}
-	return "", "", fmt.Errorf("there is no user and no customer %q", name)
-}
-
 // Owner finds whose movements of credits are meant. A guest, or an account that was deleted, is
 // named as the ledger names it.
 func (b *Backend) Owner(ctx context.Context, name string) (string, error) {
 	if kind, _, found := strings.Cut(name, ":"); found && kind != "" {
 		return name, nil
 	}
-	owner, _, err := b.Buyer(ctx, name)
+	owner, _, err := b.Operator.Buyer(ctx, name)
 	return owner, err
 }
 

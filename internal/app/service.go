@@ -218,7 +218,7 @@ func (s Service) limits(log *slog.Logger) (limit.Limiter, error) {
 func (s Service) services(b *Backend, limits limit.Limiter) (*httpapi.Services, error) {
 	services := &httpapi.Services{
 		Accounts: b.Accounts, Credits: b.Credits, Catalogue: b.Catalogue, Limits: limits, Slots: limit.NewSlots(s.PerCustomer),
-		Uses: b.recorder, History: b.Uses, Selling: b.stripe, Revenue: store.NewPurchases(b.db).Revenue, Database: b.db.Ping, Mail: b.Outbox.Status,
+		Uses: b.recorder, History: b.Uses, Selling: b.stripe, Operator: b.Operator, Revenue: store.NewPurchases(b.db).Revenue, Database: b.db.Ping, Mail: b.Outbox.Status,
 	}
 	if s.Bots.Key != "" {
 		checker, err := botcheck.NewTurnstile(botcheck.TurnstileConfig{Secret: s.Bots.Secret, URL: botcheck.SiteVerify}, b.nonces, time.Now)

@@ -15,6 +15,7 @@ import (
 	"unink/internal/httpapi"
 	"unink/internal/ident"
 	"unink/internal/mail"
+	"unink/internal/operator"
 )
 
 // What selling needs of the other parts of the backend.
@@ -109,17 +110,21 @@ func (a addressed) Send(ctx context.Context, m mail.Message, id string) error {
 	return a.Sender.Send(ctx, m, id)
 }
 
-// ClaimSlug makes the customer with an address and the slug it is to have, unless that is there. A
-// sale without payment can still be refused; one that is paid for gets another slug instead.
-func (b *Backend) ClaimSlug(ctx context.Context, email, name, slug string) error {
-	c, _, err := b.Accounts.CreateCustomer(ctx, email, name, slug, "")
-	switch {
-	case errors.Is(err, account.ErrExists):
-		return fmt.Errorf("the slug %q is taken; choose another, or leave --slug out to have one made of the name", slug)
-	case err == nil && c.Slug != slug:
-		return fmt.Errorf("%s is a customer already, with the API domain %s; leave --slug out to give it another package", c.Email, b.APIDomain(c.Slug))
-	}
-	return err
+// AddCustomer makes the customer that a sale without payment is to, unless it is there, and writes
+// the sale of the credits down before it is delivered. It refuses a slug that cannot be had; a sale
+// that is paid for gets another slug instead.
+func (b *Backend) AddCustomer(ctx context.Context, o operator.Order, p billing.Purchase, credits int) error {
+	return b.Operator.Do(ctx, o, operator.CustomerAdded, func(ctx context.Context, e *operator.Entry) error {
+		c, _, err := b.Accounts.CreateCustomer(ctx, p.Email, p.Name, p.Slug, p.Reference)
+		e.Target, e.Object, e.Credits = account.CustomerPrefix+c.ID, p.Plan, credits
+		switch {
+		case errors.Is(err, account.ErrExists):
+			return fmt.Errorf("the slug %q is taken; choose another, or leave --slug out to have one made of the name", p.Slug)
+		case err == nil && p.Slug != "" && c.Slug != p.Slug:
+			return fmt.Errorf("%s is a customer already, with the API domain %s; leave --slug out to give it another package", c.Email, b.APIDomain(c.Slug))
+		}
+		return err
+	})
 }
 
 type buyers struct{ accounts *account.Service }

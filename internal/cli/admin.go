@@ -19,6 +19,7 @@ import (
 	"unink/internal/ident"
 	"unink/internal/mail"
 	"unink/internal/misuse"
+	"unink/internal/operator"
 )
 
 // adminCmd are the operator's commands. They work on the database itself, while the service
@@ -30,6 +31,7 @@ type adminCmd struct {
 	Revoke    revokeCmd    `cmd:"" help:"Take back what is left of a package."`
 	Rotate    rotateCmd    `cmd:"" help:"Give a customer a new token."`
 	Ledger    ledgerCmd    `cmd:"" help:"Movements of credits, newest first."`
+	Log       logCmd       `cmd:"" help:"What operators did, on the web and by these commands, newest first."`
 	Audit     auditCmd     `cmd:"" help:"Check that every balance is its ledger's sum."`
 	Stats     statsCmd     `cmd:"" help:"Pages by day, entry point, page, flags and outcome."`
 	Parked    parkedCmd    `cmd:"" help:"Payments that could not be delivered: refund them, or grant what they are worth."`
@@ -51,6 +53,16 @@ func (f catalogueFlags) hint() string {
 type adminFlags struct {
 	storeFlags
 	JSON bool `name:"json" help:"Print JSON."`
+}
+
+// whyFlags are what commands have that the log of operators' acts keeps.
+type whyFlags struct {
+	Note string `help:"Why, for the log of what operators do."`
+}
+
+// ordered is what is done by a command, and why.
+func ordered(note string) operator.Order {
+	return operator.Order{Actor: operator.CommandLine, Reason: note}
 }
 
 // table is what a command prints: rows for people, a value for programs.
@@ -148,12 +160,7 @@ func (c *userAddCmd) Run(env *environment) error {
 		if c.Operator {
 			role = account.Operator
 		}
-		u, err := b.Accounts.CreateUser(ctx, c.Email, password, role)
-		if err == nil && c.Credits > 0 {
-			_, _, err = b.Credits.Grant(ctx, credit.Grant{
-				Owner: account.OwnerPrefix + u.ID, Plan: "welcome", Credits: c.Credits, Expires: credit.Never, Source: account.WelcomePrefix + u.ID,
-			})
-		}
+		u, err := b.Operator.AddUser(ctx, ordered(""), c.Email, password, role, c.Credits)
 		return usersTable([]account.User{u}), err
 	})
 }
@@ -200,42 +207,32 @@ type userRoleCmd struct {
 	adminFlags
 	User string `arg:"" help:"Id or e-mail address."`
 	Role string `arg:"" enum:"operator,none" help:"operator or none."`
+	whyFlags
 }
 
 func (c *userRoleCmd) Run(env *environment) error {
 	return c.with(env, func(ctx context.Context, b *app.Backend) (table, error) {
-		u, err := b.Accounts.FindUser(ctx, c.User)
-		if err != nil {
-			return table{}, err
+		role := account.Operator
+		if c.Role == "none" {
+			role = ""
 		}
-		if u.Role = account.Operator; c.Role == "none" {
-			u.Role = ""
-		}
-		return usersTable([]account.User{u}), b.Accounts.SetRole(ctx, u.ID, u.Role)
+		u, err := b.Operator.SetRole(ctx, ordered(c.Note), c.User, role)
+		return usersTable([]account.User{u}), err
 	})
 }
 
 type userDeleteCmd struct {
 	adminFlags
 	User string `arg:"" help:"Id or e-mail address."`
+	whyFlags
 }
 
 func (c *userDeleteCmd) Run(env *environment) error {
 	return c.with(env, func(ctx context.Context, b *app.Backend) (table, error) {
-		u, err := b.Accounts.FindUser(ctx, c.User)
-		if err != nil {
-			return table{}, err
-		}
-		owner := account.OwnerPrefix + u.ID
-		revoked, err := b.Credits.RevokeOwner(ctx, owner, "account deleted by an operator")
-		if err != nil {
-			return table{}, err
-		}
-		if err := b.Uses.Forget(ctx, owner); err != nil {
-			return table{}, err
-		}
-		t := table{rows: []string{fmt.Sprintf("deleted %s, which had %d credits left", u.ID, revoked)}, value: map[string]any{"deleted": u.ID, "revoked": revoked}}
-		return t, b.Accounts.Delete(ctx, u.ID)
+		u, left, err := b.Operator.DeleteUser(ctx, ordered(c.Note), c.User)
+		t := table{value: map[string]any{"deleted": u.ID, "revoked": left}}
+		t.add(fmt.Sprintf("deleted %s, which had %d credits left", u.ID, left))
+		return t, err
 	})
 }
 
@@ -253,6 +250,7 @@ type customerAddCmd struct {
 	Plan  string `default:"starter" help:"Plan of the catalogue (${default})."`
 	Name  string `help:"Name of the customer."`
 	Slug  string `help:"First label of its API domain. Default: from the name."`
+	whyFlags
 }
 
 func (c *customerAddCmd) Run(env *environment) error {
@@ -261,14 +259,13 @@ func (c *customerAddCmd) Run(env *environment) error {
 		if !known || plan.Entry != credit.Developer {
 			return table{}, misuse.Errorf("there is no developer plan %q; %s lists them", c.Plan, c.hint())
 		}
-		if c.Slug != "" {
-			if err := b.ClaimSlug(ctx, c.Email, c.Name, c.Slug); err != nil {
-				return table{}, err
-			}
-		}
-		d, err := b.Selling.Deliver(ctx, billing.Purchase{
+		p := billing.Purchase{
 			Reference: "admin:" + ident.Secret(), Plan: c.Plan, Email: c.Email, Name: c.Name, Slug: c.Slug,
-		})
+		}
+		if err := b.AddCustomer(ctx, ordered(c.Note), p, plan.Credits); err != nil {
+			return table{}, err
+		}
+		d, err := b.Selling.Deliver(ctx, p)
 		if err != nil {
 			return table{}, err
 		}
@@ -306,16 +303,13 @@ func (c *customerListCmd) Run(env *environment) error {
 type customerRevokeCmd struct {
 	adminFlags
 	Customer string `arg:"" help:"Id, API domain or AppCode."`
+	whyFlags
 }
 
 func (c *customerRevokeCmd) Run(env *environment) error {
 	return c.with(env, func(ctx context.Context, b *app.Backend) (table, error) {
-		cu, err := b.Accounts.FindCustomer(ctx, c.Customer)
-		if err != nil {
-			return table{}, err
-		}
-		t := table{rows: []string{"closed " + cu.ID}, value: map[string]string{"closed": cu.ID}}
-		return t, b.Accounts.RevokeCustomer(ctx, cu.ID)
+		cu, err := b.Operator.Close(ctx, ordered(c.Note), c.Customer)
+		return table{rows: []string{"closed " + cu.ID}, value: map[string]string{"closed": cu.ID}}, err
 	})
 }
 
@@ -326,12 +320,12 @@ type grantCmd struct {
 	Plan    string `help:"What a plan of the catalogue gives, as sold: a user has then bought something …" xor:"what" required:""`
 	Credits int    `help:"… or this many credits, as a gift …" xor:"what" required:""`
 	Months  int    `default:"12" help:"… for this many months (${default})."`
-	Note    string `help:"Why, for the ledger."`
+	whyFlags
 }
 
 func (c *grantCmd) Run(env *environment) error {
 	return c.withPlans(env, c.catalogueFlags, domainFlags{}, func(ctx context.Context, b *app.Backend) (table, error) {
-		owner, entry, err := b.Buyer(ctx, c.To)
+		owner, entry, err := b.Operator.Buyer(ctx, c.To)
 		if err != nil {
 			return table{}, err
 		}
@@ -344,15 +338,11 @@ func (c *grantCmd) Run(env *environment) error {
 			if plan.Entry != entry {
 				return table{}, misuse.Errorf("the plan %q is for %s, and %s is none of them; %s lists plans with their entry point", plan.ID, soldTo[plan.Entry], c.To, c.hint())
 			}
-			if id, user := strings.CutPrefix(owner, account.OwnerPrefix); user {
-				if err := b.Accounts.SetBought(ctx, id); err != nil {
-					return table{}, err
-				}
-			}
 		}
-		p, _, err := b.Credits.Grant(ctx, credit.Grant{
-			Owner: owner, Plan: plan.ID, Credits: plan.Credits, Expires: plan.Expires(time.Now()), Source: "admin:" + ident.Secret(), Note: c.Note,
-		})
+		p, err := b.Operator.Grant(ctx, ordered(c.Note), credit.Grant{
+			Owner: owner, Plan: plan.ID, Credits: plan.Credits, Expires: plan.Expires(time.Now()),
+			Source: "admin:" + ident.Secret(),
+		}, c.Plan != "")
 		return packagesTable([]credit.Package{p}), err
 	})
 }
@@ -371,12 +361,12 @@ func packagesTable(packages []credit.Package) table {
 type revokeCmd struct {
 	adminFlags
 	Source string `arg:"" help:"The package's source, as the ledger and the grant name it."`
-	Note   string `help:"Why, for the ledger."`
+	whyFlags
 }
 
 func (c *revokeCmd) Run(env *environment) error {
 	return c.with(env, func(ctx context.Context, b *app.Backend) (table, error) {
-		revoked, err := b.Credits.Revoke(ctx, c.Source, c.Note)
+		revoked, err := b.Operator.TakeBack(ctx, ordered(c.Note), c.Source)
 		return table{rows: []string{fmt.Sprintf("took back %d credits", revoked)}, value: map[string]int{"revoked": revoked}}, err
 	})
 }
@@ -385,15 +375,12 @@ type rotateCmd struct {
 	adminFlags
 	Customer string        `arg:"" help:"Id, API domain or AppCode."`
 	Grace    time.Duration `default:"24h" help:"How long the earlier token still works (${default})."`
+	whyFlags
 }
 
 func (c *rotateCmd) Run(env *environment) error {
 	return c.with(env, func(ctx context.Context, b *app.Backend) (table, error) {
-		cu, err := b.Accounts.FindCustomer(ctx, c.Customer)
-		if err != nil {
-			return table{}, err
-		}
-		token, id, err := b.Accounts.NewToken(ctx, cu.ID, c.Grace)
+		token, id, _, err := b.Operator.Rotate(ctx, ordered(c.Note), c.Customer, c.Grace)
 		return table{rows: []string{token}, value: map[string]string{"id": id, "token": token}}, err
 	})
 }
@@ -422,6 +409,23 @@ func (c *ledgerCmd) Run(env *environment) error {
 		t := table{head: "TIME\tOWNER\tKIND\tAMOUNT\tPACKAGE\tHOLD\tNOTE", value: map[string]any{"packages": packages, "entries": entries}}
 		for _, e := range entries {
 			t.add(e.At, e.Owner, e.Kind, e.Amount, e.Package, e.Hold, e.Note)
+		}
+		return t, err
+	})
+}
+
+type logCmd struct {
+	adminFlags
+	Limit  int    `default:"100" help:"Rows (${default})."`
+	Before string `help:"Only what was done before the act with this id."`
+}
+
+func (c *logCmd) Run(env *environment) error {
+	return c.with(env, func(ctx context.Context, b *app.Backend) (table, error) {
+		entries, err := b.Operator.Entries(ctx, c.Before, c.Limit)
+		t := table{head: "ID\tTIME\tBY\tWHAT\tON\tCREDITS\tOBJECT\tWHY", value: entries}
+		for _, e := range entries {
+			t.add(e.ID, e.At, e.Actor, e.Kind, e.Target, e.Credits, e.Object, e.Reason)
 		}
 		return t, err
 	})

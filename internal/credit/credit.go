@@ -163,6 +163,7 @@ type Store interface {
 	// until before and whose holds are all forgotten, with their entries. It returns how many.
 	Prune(ctx context.Context, before time.Time, limit int) (int, error)
 	Balance(ctx context.Context, owner string, now time.Time) (int, error)
+	PackageFrom(ctx context.Context, source string) (Package, error)
 	Packages(ctx context.Context, owner string) ([]Package, error)
 	Revoke(ctx context.Context, source, note string, now time.Time) (int, error)
 	RevokeOwner(ctx context.Context, owner, note string, now time.Time) (int, error)
@@ -294,6 +295,11 @@ func (s *Service) Release(ctx context.Context, hold string) error {
 // Balance is how many credits an owner can use now.
 func (s *Service) Balance(ctx context.Context, owner string) (int, error) {
 	return s.store.Balance(ctx, owner, s.now())
+}
+
+// PackageFrom returns the package that a source gave, or none: the zero value.
+func (s *Service) PackageFrom(ctx context.Context, source string) (Package, error) {
+	return s.store.PackageFrom(ctx, source)
 }
 
 // Packages returns an owner's packages, also those that cannot be used any more, soonest-expiring

@@ -69,7 +69,7 @@ func userCaller(u account.User) *caller {
 
 func userOwner(id string) string { return account.OwnerPrefix + id }
 
-func customerOwner(id string) string { return "customer:" + id }
+func customerOwner(id string) string { return account.CustomerPrefix + id }
 
 // session is the user whose cookie or bearer token a request carries.
 func (d *accountDoor) session(r *http.Request) (account.User, error) {

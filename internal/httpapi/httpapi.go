@@ -30,6 +30,7 @@ import (
 	"unink/internal/gate"
 	"unink/internal/limit"
 	"unink/internal/mail"
+	"unink/internal/operator"
 	"unink/internal/usage"
 	"unink/internal/webui"
 )
@@ -145,6 +146,7 @@ type Services struct {
 	Uses         *usage.Recorder
 	History      *usage.Service
 	Selling      *billing.Stripe // nil: nothing is sold here online
+	Operator     *operator.Service
 	Revenue      func(ctx context.Context, from, to time.Time) ([]billing.Revenue, error)
 	Database     func(context.Context) error // answers whether it is there
 	Mail         func(context.Context) (mail.Status, error)

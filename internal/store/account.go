@@ -130,6 +130,18 @@ func (a *Accounts) Users(ctx context.Context, limit int, after string) ([]accoun
 		`SELECT `+userColumns+` FROM users WHERE id > $1 ORDER BY id LIMIT $2`, after, limit)
 }
 
+// beginsWith is an expression: whether a column begins with $1, in any collation.
+func beginsWith(column string) string {
+	return `SUBSTR(` + column + `, 1, LENGTH(CAST($1 AS TEXT))) = $1`
+}
+
+// SearchUsers implements [account.UserStore].
+func (a *Accounts) SearchUsers(ctx context.Context, prefix, id string, limit int) ([]account.User, error) {
+	return list(ctx, a.db, func(r row) (account.User, error) { return scanUser(r) },
+		`SELECT `+userColumns+` FROM users WHERE `+beginsWith("email")+` OR id = $2
+		ORDER BY email, id LIMIT $3`, prefix, id, limit)
+}
+
 // list reads all rows of a query.
 func list[T any](ctx context.Context, db *DB, scan func(row) (T, error), query string, args ...any) ([]T, error) {
 	rows, err := db.read.QueryContext(ctx, query, args...)
@@ -492,6 +504,14 @@ func (a *Accounts) FindCustomer(ctx context.Context, idOrSlugOrAppCode string) (
 func (a *Accounts) Customers(ctx context.Context, limit int, after string) ([]account.Customer, error) {
 	return list(ctx, a.db, func(r row) (account.Customer, error) { return scanCustomer(r) },
 		`SELECT `+customerColumns+` FROM customers WHERE id > $1 ORDER BY id LIMIT $2`, after, limit)
+}
+
+// SearchCustomers implements [account.CustomerStore].
+func (a *Accounts) SearchCustomers(ctx context.Context, prefix, id string, limit int) ([]account.Customer, error) {
+	return list(ctx, a.db, func(r row) (account.Customer, error) { return scanCustomer(r) },
+		`SELECT `+customerColumns+` FROM customers
+		WHERE `+beginsWith("email")+` OR `+beginsWith("slug")+` OR id = $2 OR app_code = $2
+		ORDER BY email, created, id LIMIT $3`, prefix, id, limit)
 }
 
 // CustomerOf implements [account.CustomerStore].

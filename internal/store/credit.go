@@ -342,6 +342,15 @@ func scanPackage(row row) (p credit.Package, err error) {
 	return p, err
 }
 
+// PackageFrom implements [credit.Store].
+func (c Credits) PackageFrom(ctx context.Context, source string) (credit.Package, error) {
+	p, err := scanPackage(c.db.read.QueryRowContext(ctx, selectPackage+"WHERE source = $1", source))
+	if errors.Is(err, sql.ErrNoRows) {
+		return credit.Package{}, nil
+	}
+	return p, err
+}
+
 // Packages implements [credit.Store].
 func (c Credits) Packages(ctx context.Context, owner string) ([]credit.Package, error) {
 	rows, err := c.db.read.QueryContext(ctx, selectPackage+"WHERE owner = $1 ORDER BY expires, created, id", owner)

@@ -171,9 +171,21 @@ func (db *DB) Close() error {
 // attempts is how often a transaction is tried that others got in the way of.
 const attempts = 8
 
-// tx runs do in a transaction, again when the database found that another one got in its way.
+// inside is where a context has the transaction of a database that it is within.
+type inside struct{ db *DB }
+
+// within makes a context whose transactions are parts of one that is under way.
+func (db *DB) within(ctx context.Context, tx *sql.Tx) context.Context {
+	return context.WithValue(ctx, inside{db}, tx)
+}
+
+// tx runs do in a transaction, again when the database found that another one got in its way; or as
+// a part of the transaction that the context is within.
 // do must have no effect but through its transaction, and gets the context that ends with it.
 func (db *DB) tx(ctx context.Context, do func(context.Context, *sql.Tx) error) error {
+	if whole, ok := ctx.Value(inside{db}).(*sql.Tx); ok {
+		return part(ctx, whole, do)
+	}
 	ctx, finish := bounded(ctx)
 	return finish(db.insist(ctx, do))
 }
@@ -192,6 +204,20 @@ func (db *DB) insist(ctx context.Context, do func(context.Context, *sql.Tx) erro
 			return ctx.Err()
 		}
 	}
+}
+
+// part runs do in a transaction, of which it leaves nothing on an error.
+func part(ctx context.Context, tx *sql.Tx, do func(context.Context, *sql.Tx) error) error {
+	if _, err := tx.ExecContext(ctx, "SAVEPOINT part"); err != nil {
+		return err
+	}
+	err := do(ctx, tx)
+	if err != nil {
+		_, undone := tx.ExecContext(ctx, "ROLLBACK TO SAVEPOINT part")
+		return errors.Join(err, undone)
+	}
+	_, err = tx.ExecContext(ctx, "RELEASE SAVEPOINT part")
+	return err
 }
 
 func (db *DB) once(ctx context.Context, do func(context.Context, *sql.Tx) error) error {

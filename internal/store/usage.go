@@ -176,8 +176,10 @@ func (s Usage) Took(ctx context.Context, from, to time.Time) ([]usage.Took, erro
 func (s Usage) Forget(ctx context.Context, owner string) error {
 	ctx, cancel := atLength(ctx)
 	defer cancel()
-	_, err := s.db.write.ExecContext(ctx, "UPDATE usage SET owner = '' WHERE owner = $1", owner)
-	return err
+	return s.db.tx(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "UPDATE usage SET owner = '' WHERE owner = $1", owner)
+		return err
+	})
 }
 
 // Prune implements [usage.Store].
