@@ -299,7 +299,7 @@ func TestGrantNeedsWhomItIsFor(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, nobody := range []string{"", ":", "nobody", "user:typo", "customer:typo", "user:", ":" + u.ID, "customer:" + u.ID, "user:" + c.ID, "device:you", "user:user:" + u.ID} {
-			if owner, _, err := b.Buyer(ctx, nobody); err == nil || !strings.Contains(err.Error(), "there is no user and no customer") {
+			if owner, _, err := b.Operator.Buyer(ctx, nobody); err == nil || !strings.Contains(err.Error(), "there is no user and no customer") {
 				t.Errorf("%q is %q, %v", nobody, owner, err)
 			}
 		}
@@ -308,7 +308,7 @@ func TestGrantNeedsWhomItIsFor(t *testing.T) {
 			"customer:" + c.ID + " developer": {c.ID, "customer:" + c.ID, "acme", c.AppCode, "customer:acme"},
 		} {
 			for _, name := range names {
-				if owner, entry, err := b.Buyer(ctx, name); err != nil || owner+" "+entry != want {
+				if owner, entry, err := b.Operator.Buyer(ctx, name); err != nil || owner+" "+entry != want {
 					t.Errorf("%q is %q %q, %v, want %s", name, owner, entry, err, want)
 				}
 			}

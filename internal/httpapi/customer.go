@@ -145,6 +145,13 @@ func lastDays(now time.Time, days int) (from, to time.Time) {
 // maxGraceHours is a week.
 const maxGraceHours = 168
 
+func checkGrace(hours int) error {
+	if hours < 0 || hours > maxGraceHours {
+		return fail(badParameter, "graceHours must be from 0 to %d, not %d", maxGraceHours, hours)
+	}
+	return nil
+}
+
 type rotation struct {
 	GraceHours int `json:"graceHours"`
 }
@@ -159,8 +166,8 @@ type newToken struct {
 
 // rotateToken makes a token of a customer's. The earlier ones end after the grace period.
 func (s *Server) rotateToken(_ http.ResponseWriter, r *http.Request, in rotation) (any, error) {
-	if in.GraceHours < 0 || in.GraceHours > maxGraceHours {
-		return nil, fail(badParameter, "graceHours must be from 0 to %d, not %d", maxGraceHours, in.GraceHours)
+	if err := checkGrace(in.GraceHours); err != nil {
+		return nil, err
 	}
 	u, err := s.user(r)
 	if err != nil {

@@ -26,6 +26,7 @@ import (
 	"unink/internal/credit"
 	"unink/internal/limit"
 	"unink/internal/mail"
+	"unink/internal/operator"
 	"unink/internal/store"
 	"unink/internal/store/storetest"
 	"unink/internal/usage"
@@ -312,14 +313,16 @@ func withAccountsOn(t testing.TB, address string, change ...func(*Services)) *ac
 	must(err)
 	uses, err := usage.NewRecorder(store.NewUsage(db), usage.DefaultConfig(), log)
 	must(err)
+	history := usage.New(store.NewUsage(db))
 	cfg := DefaultConfig()
 	cfg.Browser = webui.BrowserOff // its pages are cleaned by the service
 	services := &Services{
 		Accounts: accounts, Credits: credits, Catalogue: credit.DefaultCatalogue(),
 		Limits: limit.NewMemory(limit.DefaultKeys, time.Now), Slots: limit.NewSlots(4),
 		Bots: bots, Challenge: func() (any, error) { return bots.Challenge() },
-		Uses: uses, History: usage.New(store.NewUsage(db)), Revenue: store.NewPurchases(db).Revenue, Database: db.Ping,
-		Mail: func(context.Context) (mail.Status, error) { return mail.Status{}, nil },
+		Uses: uses, History: history, Revenue: store.NewPurchases(db).Revenue, Database: db.Ping,
+		Mail:     func(context.Context) (mail.Status, error) { return mail.Status{}, nil },
+		Operator: operator.New(store.NewActs(db), accounts, credits, history, time.Now),
 	}
 	for _, c := range change {
 		c(services)

@@ -54,7 +54,7 @@ func (s *Server) forMembers(page http.Handler) http.Handler {
 // forOperators hides a page from others, to whom there is nothing at its address.
 func (s *Server) forOperators(page http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		err := s.mustOperate(r)
+		_, err := s.mustOperate(r)
 		switch {
 		case err == nil:
 			page.ServeHTTP(w, r)

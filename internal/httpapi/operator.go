@@ -60,17 +60,17 @@ type creditState struct {
 }
 
 // mustOperate refuses who is not logged in as an operator: to others there is nothing here.
-func (s *Server) mustOperate(r *http.Request) error {
+func (s *Server) mustOperate(r *http.Request) (account.User, error) {
 	u, err := s.user(r)
 	if err == nil && u.Role != account.Operator {
 		err = fail(notFound, "there is nothing at this address; see /openapi.json")
 	}
-	return err
+	return u, err
 }
 
 // statistics sums up the last days for an operator.
 func (s *Server) statistics(_ http.ResponseWriter, r *http.Request) (any, error) {
-	if err := s.mustOperate(r); err != nil {
+	if _, err := s.mustOperate(r); err != nil {
 		return nil, err
 	}
 	days, err := daysAsked(r)
