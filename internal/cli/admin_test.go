@@ -17,6 +17,7 @@ import (
 	"unink/internal/app"
 	"unink/internal/credit"
 	"unink/internal/mail"
+	"unink/internal/operator"
 	"unink/internal/store"
 	"unink/internal/store/storetest"
 )
@@ -266,6 +267,51 @@ func TestGrantOfAPlanCountsAsBought(t *testing.T) {
 		s.must("grant", "you@example.com", "--plan", "web-50")
 		want(true)
 
+	})
+}
+
+// What commands do is in the log, with the note that says why.
+func TestCommandsAreWrittenDown(t *testing.T) {
+	eachSite(t, func(t *testing.T, s *site) {
+		s.must("user", "add", "you@example.com", "--credits", "3")
+		s.must("user", "role", "you@example.com", "operator", "--note", "new here")
+		s.must("customer", "add", "dev@example.com", "--slug", "acme", "--note", "invoice 7")
+		var granted []credit.Package
+		if err := json.Unmarshal([]byte(s.must("grant", "acme", "--credits", "7", "--note", "sorry", "--json")), &granted); err != nil {
+			t.Fatal(err)
+		}
+		s.must("revoke", granted[0].Source, "--note", "too much")
+		s.must("rotate", "acme", "--note", "lost")
+		s.must("customer", "revoke", "acme", "--note", "gone")
+		s.must("user", "delete", "you@example.com", "--note", "asked")
+		s.refused(exitFailed, "not found", "customer", "revoke", "nobody")
+		s.refused(exitFailed, "reason must be one line", "rotate", "acme", "--note", "two\nlines")
+
+		var log []operator.Entry
+		if err := json.Unmarshal([]byte(s.must("log", "--json")), &log); err != nil {
+			t.Fatal(err)
+		}
+		type line struct {
+			reason  string
+			credits int
+		}
+		want := map[operator.Kind]line{
+			operator.UserAdded: {"", 3}, operator.RoleSet: {"new here", 0}, operator.CustomerAdded: {"invoice 7", 500},
+			operator.Granted: {"sorry", 7}, operator.TookBack: {"too much", -7}, operator.Rotated: {"lost", 0},
+			operator.Closed: {"gone", 0}, operator.UserDeleted: {"asked", -3},
+		}
+		if len(log) != len(want) {
+			t.Errorf("the log is %+v", log)
+		}
+		for _, e := range log {
+			if e.Actor != operator.CommandLine || e.Target == "" || want[e.Kind] != (line{e.Reason, e.Credits}) {
+				t.Errorf("the log says %+v, want %+v", e, want[e.Kind])
+			}
+		}
+		older := s.must("log", "--before", log[len(log)-1].ID)
+		if !strings.Contains(s.must("log", "--limit", "1"), "asked") || strings.Contains(older, "act_") {
+			t.Errorf("before the first act there is %s", older)
+		}
 	})
 }
 

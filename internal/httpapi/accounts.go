@@ -46,17 +46,17 @@ func (s *Server) accountRoutes(mux *http.ServeMux) {
 		"GET /api/customers/{slug}/uses":    s.customerUses,
 		"POST /api/customers/{slug}/rotate": withBody(s, s.rotateToken),
 		"GET /api/operator/statistics":      s.statistics,
-		"GET /api/operator/accounts":        s.findAccounts,
-		"GET /api/operator/acts":            s.acts,
-		"POST /api/operator/grants":         forOperator(s, s.grantCredits),
+		"GET /api/catalogue":                s.catalogue,
+		"POST /api/checkout":                withBody(s, s.checkout),
+		"POST /api/stripe/webhook":          s.stripeWebhook,
+
+		"GET /api/operator/accounts": s.findAccounts,
+		"GET /api/operator/acts":     s.acts,
+		"POST /api/operator/grants":  forOperator(s, s.grantCredits),
 
 		"POST /api/operator/customers/{id}/rotate":                forOperator(s, s.rotateFor),
 		"POST /api/operator/customers/{id}/close":                 forOperator(s, s.closeCustomer),
 		"POST /api/operator/customers/{id}/tokens/{token}/revoke": forOperator(s, s.endToken),
-
-		"GET /api/catalogue":       s.catalogue,
-		"POST /api/checkout":       withBody(s, s.checkout),
-		"POST /api/stripe/webhook": s.stripeWebhook,
 	} {
 		mux.Handle(pattern, s.endpoint(answer, s.web()))
 	}
