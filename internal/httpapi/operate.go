@@ -3,6 +3,7 @@ package httpapi
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"net/http"
 	"strings"
 	"time"
@@ -222,8 +223,11 @@ func (s *Server) acts(_ http.ResponseWriter, r *http.Request) (any, error) {
 
 // operatorFailure is what an error of an act means for the operator.
 func operatorFailure(err error) error {
-	if isNotFound(err) {
+	switch {
+	case isNotFound(err):
 		return failWith(err, notFound, "there is no such user, customer or token; GET /api/operator/accounts finds them")
+	case errors.Is(err, credit.ErrKeyReused):
+		return failWith(err, badParameter, "this Idempotency-Key gave something else before; use a new key for each gift")
 	}
-	return creditFailure(accountFailure(err))
+	return accountFailure(err)
 }

@@ -2,6 +2,7 @@ import '../site';
 import { call, Refusal } from '../api';
 import { told } from '../form';
 import { logInFirst } from '../next';
+import { operate } from '../operate';
 import { announce, count, find, number, page, t } from '../page';
 import { daysBetween, draw, fill, money, piece, shortDay, type Bar } from '../parts';
 
@@ -103,3 +104,4 @@ function caller(name: string): string {
 
 find('#days').addEventListener('change', load);
 load();
+operate();
