@@ -50,6 +50,7 @@ var pageFlows = []struct {
 		"developer": develops, "no developer": developsNothing, "console": triesTheConsole,
 		"console elsewhere": looksForTheConsole,
 		"documentation":     readsTheDocumentation, "quickstart": startsQuickly, "operator": operates,
+		"acts of an operator":   actsAsOperator,
 		"every page in English": seesEveryPage("en"), "every page in Chinese": seesEveryPage("zh-CN"),
 	}},
 	{"sparing", []string{"--per-minute", "4", "--guest-credits", "2", "--contact", "sales@example.com"}, map[string]flow{

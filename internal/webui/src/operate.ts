@@ -180,7 +180,10 @@ async function act(value: (name: string) => string): Promise<void> {
     token.value = made.token;
     token.focus();
     token.select();
-  } else dialog.close();
+  } else {
+    dialog.close();
+    find('#find').focus(); // the button that opened it is made anew
+  }
   Promise.all([search(), loadActs()]).then(() => announce(t('operator.js.done')), fail);
 }
 
