@@ -96,12 +96,13 @@ class Composer:
     def layers(self, rng, page, em):
         """The printed layer and the ink layer of a sample, as they lie under the lens."""
         side = self.size + 2 * MARGIN
-        canvas, slots = crop(rng, page, em, side)
+        canvas, slots, sheet = crop(rng, page, em, side)
         ink = np.full_like(canvas, 255)
         if slots and rng.random() < TYPED_SHARE:
             slots = typed(self.split, rng, canvas, slots, em)
         if rng.random() < WRITTEN_SHARE:
             Writer(self.inks, rng, em, canvas, ink, slots).write()
+            ink[beside(sheet, side)] = 255
         if not page.captured:
             canvas = capture.fade(rng, canvas)
         maps = capture.warp_map(rng, side, side)
@@ -148,7 +149,8 @@ def rules(canvas):
 
 
 def crop(rng, page, em, canvas_side):
-    """A square piece, canvas_side pixels wide, of the page at the wanted text size, and its slots in the piece's pixels."""
+    """A square piece, canvas_side pixels wide, of the page at the wanted text size; its slots and the box of the sheet, in
+    the piece's pixels."""
     scale = em / page.em
     h, w = page.image.shape[:2]
     side = canvas_side / scale
@@ -183,7 +185,17 @@ def crop(rng, page, em, canvas_side):
         r = (np.array(s["rect"], np.float32) - [left, top, left, top]) * scale
         if r[2] > 4 and r[3] > 4 and r[0] < canvas_side - 4 and r[1] < canvas_side - 4 and r[2] > r[0] and r[3] > r[1]:
             slots.append({"kind": s["kind"], "want": s.get("want", "word"), "rect": r})
-    return canvas, slots
+    whole = [0, 0, w, h] if over else [left, top, left + side, top + side]
+    sheet = (np.array(whole) - [left, top, left, top]) * scale
+    return canvas, slots, np.clip(sheet.round(), 0, canvas_side).astype(int)
+
+
+def beside(sheet, side):
+    """The pixels of a piece that lie beside the sheet, on the desk: nobody writes there."""
+    x0, y0, x1, y1 = sheet
+    out = np.ones((side, side), bool)
+    out[y0:y1, x0:x1] = False
+    return out
 
 
 def inked(image, centre, reach):
@@ -236,18 +248,17 @@ class Writer:
 
     def write(self):
         rng = self.rng
-        eagerness = rng.uniform(0.15, 1)
+        eagerness = rng.uniform(0.3, 1)
         reader = rng.random() < 0.18  # marks words rather than answers
         for slot in self.slots:
             odds = {"word": 0.6 if reader else 0.07, "margin": 0.3, "option": 0.35, "bubble": 0.45}.get(slot["kind"], 1)
             if rng.random() < eagerness * odds:
                 self.fill(slot)
-        spots = max(1, self.side / 500)  # a larger piece has room for more
-        for _ in range(int(spots * rng.choice([0, 1, 2, 4, 8], p=[0.15, 0.22, 0.28, 0.22, 0.13]))):
+        for _ in range(rng.choice([0, 1, 2, 4, 8], p=[0.4, 0.25, 0.2, 0.1, 0.05])):
             self.note()
         if rng.random() < 0.36:
             self.hand, self.pen = self.inks.hand(rng), self.inks.pen(rng)
-            for _ in range(int(spots * rng.integers(1, 5))):
+            for _ in range(rng.integers(1, 5)):
                 self.teacher()
 
     # Where things go.

@@ -31,13 +31,17 @@ class Crop(unittest.TestCase):
     def test_slots_lie_on_what_they_mark(self):
         for seed in range(40):
             rng = np.random.default_rng(seed)
-            canvas, slots = scene.crop(rng, FakePage(), float(rng.uniform(12, 60)), 512)
+            canvas, slots, sheet = scene.crop(rng, FakePage(), float(rng.uniform(12, 60)), 512)
             self.assertEqual(canvas.shape, (512, 512, 3))
             for slot in slots:
                 x0, y0, x1, y1 = np.clip(slot["rect"], 0, 512).round().astype(int)
                 inside = canvas[y0 + 2:y1 - 2, x0 + 2:x1 - 2]
                 if inside.size > 50:
                     self.assertLess(inside.mean(), 40, f"seed {seed}")
+            desk = canvas[scene.beside(sheet, 512)]
+            if len(desk):
+                _, counts = np.unique(desk, axis=0, return_counts=True)
+                self.assertGreater(counts.max(), 0.9 * len(desk), f"seed {seed}: one colour but for the sheet's edge")
 
 
 class Labels(unittest.TestCase):
