@@ -25,7 +25,8 @@ type plans struct{ catalogue credit.Catalogue }
 func (p plans) Plan(id string) (billing.Plan, bool) {
 	plan, known := p.catalogue.Plan(id)
 	return billing.Plan{
-		ID: plan.ID, Name: plan.Name, Developer: plan.Entry == credit.Developer, Cents: int64(plan.Cents), Currency: plan.Currency,
+		ID: plan.ID, Name: plan.Name, Developer: plan.Entry == credit.Developer, Cents: int64(plan.Cents),
+		Currency: plan.Currency,
 	}, known
 }
 
@@ -40,7 +41,8 @@ func (c customers) Customer(ctx context.Context, p billing.Purchase) (billing.Cu
 	return billing.Customer{ID: found.ID, Slug: found.Slug, AppCode: found.AppCode}, err
 }
 
-func (c customers) NewToken(ctx context.Context, customerID string, only bool) (id, token string, err error) {
+func (c customers) NewToken(ctx context.Context, customerID string,
+	only bool) (id, token string, err error) {
 	grace := 100 * 365 * 24 * time.Hour // the others stay as they are
 	if only {
 		grace = 0
@@ -55,15 +57,18 @@ func (c customers) RevokeToken(ctx context.Context, id string) error {
 
 type packages struct{ *Backend }
 
-func (p packages) Grant(ctx context.Context, owner, planID, source string) (billing.Package, error) {
+func (p packages) Grant(ctx context.Context, owner, planID,
+	source string) (billing.Package, error) {
 	plan, known := p.Catalogue.Plan(planID)
 	if !known {
 		return billing.Package{}, fmt.Errorf("the catalogue has no plan %q", planID)
 	}
 	got, _, err := p.Credits.Grant(ctx, credit.Grant{
-		Owner: owner, Plan: plan.ID, Credits: plan.Credits, Expires: plan.Expires(time.Now()), Source: source,
+		Owner: owner, Plan: plan.ID, Credits: plan.Credits, Expires: plan.Expires(time.Now()),
+		Source: source,
 	})
-	return billing.Package{Credits: int64(got.Credits), Expires: got.Expires, Revoked: !got.Revoked.IsZero()}, err
+	return billing.Package{Credits: int64(got.Credits), Expires: got.Expires,
+		Revoked: !got.Revoked.IsZero()}, err
 }
 
 func (p packages) Revoke(ctx context.Context, source, why string) error {
@@ -77,7 +82,8 @@ func (m credentialsMail) Queued(ctx context.Context, key string) (bool, error) {
 	return m.Outbox.Queued(ctx, key)
 }
 
-func (m credentialsMail) Credentials(ctx context.Context, key, to string, c billing.Credentials) (bool, error) {
+func (m credentialsMail) Credentials(ctx context.Context, key, to string,
+	c billing.Credentials) (bool, error) {
 	message, err := mail.Render(mail.KindCredentials, to, mail.CredentialsData{
 		URL: placeholder(c.Customer.Slug), AppCode: c.Customer.AppCode, Token: c.Token,
 		Plan: c.Plan.Name, Credits: c.Package.Credits, Expires: c.Package.Expires,

@@ -101,7 +101,8 @@ func (c *batchCmd) Run(env *environment) (err error) {
 // sum tells how far the whole batch is.
 func (c *batchCmd) sum(env *environment, n bulk.Counts, took time.Duration) {
 	if !c.JSON {
-		fmt.Fprintf(env.stderr, "%d pages: %d cleaned, %d failed, %d left; %d other files; %.1f s\n", n.Pages, n.Cleaned, n.Failed, n.Left(), n.Skipped, took.Seconds())
+		fmt.Fprintf(env.stderr, "%d pages: %d cleaned, %d failed, %d left; %d other files; %.1f s\n",
+			n.Pages, n.Cleaned, n.Failed, n.Left(), n.Skipped, took.Seconds())
 		return
 	}
 	_ = json.NewEncoder(env.stdout).Encode(struct { // there is nobody to tell when nobody reads

@@ -87,7 +87,8 @@ func (c *cleanCmd) plan(env *environment) (*job.Plan, error) {
 		return nil, err
 	}
 	if len(c.Inputs) == 1 && c.Inputs[0] == job.Stream && terminal(env.stdin) {
-		return nil, misuse.Errorf("standard input is a terminal; send a picture, as in: unink clean - < page.jpg > clean.jpg")
+		return nil, misuse.Errorf("standard input is a terminal; send a picture, as in: unink clean - " +
+			"< page.jpg > clean.jpg")
 	}
 	p, err := job.Request{
 		Inputs: c.Inputs, Out: c.Out, Pages: pages, Options: o,
@@ -96,7 +97,9 @@ func (c *cleanCmd) plan(env *environment) (*job.Plan, error) {
 		Stdin: env.stdin, Stdout: env.stdout,
 	}.Plan(env.ctx)
 	if err == nil && p.ToStdout() && terminal(env.stdout) {
-		return nil, misuse.Errorf("a picture would garble the terminal; use -o FILE, or send the output on: > clean.jpg")
+		return nil, misuse.Errorf(
+			"a picture would garble the terminal; use -o FILE, or send the output on: > clean.jpg",
+		)
 	}
 	return p, err
 }
@@ -134,7 +137,8 @@ func (f serverFlags) checkServer(stages bool) error {
 	}
 	u, err := url.Parse(f.Server)
 	switch {
-	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || strings.Trim(u.Path, "/") != "":
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil ||
+		u.RawQuery != "" || strings.Trim(u.Path, "/") != "":
 		return errors.New("--server must be such as https://acme-labs.api.example.com")
 	case f.Token == "":
 		return errors.New("--server needs the API token in UNINK_TOKEN")
@@ -155,7 +159,9 @@ func (c *cleanCmd) cleanThere(env *environment, p *job.Plan) error {
 	if err == nil {
 		return verdict(sum)
 	}
-	env.complain(fmt.Errorf("stopped: %w; the same command goes on with the pages that are left out now", err))
+	env.complain(
+		fmt.Errorf("stopped: %w; the same command goes on with the pages that are left out now", err),
+	)
 	if sum.Cleaned > 0 {
 		return errSomeFailed
 	}

@@ -27,7 +27,8 @@ func (c *completionCmd) Run(env *environment) error {
 }
 
 type completeCmd struct {
-	Words []string `arg:"" optional:"" passthrough:""` // bash says the command, the word and the one before; COMP_LINE has all
+	// bash says the command, the word and the one before; COMP_LINE has all
+	Words []string `arg:"" optional:"" passthrough:""`
 }
 
 // Run prints what the last word of COMP_LINE can become, one a line; of files the shell knows.

@@ -25,7 +25,10 @@ func TestHostile(t *testing.T) {
 		}
 		s.audit(t)
 		log := s.log.text()
-		for what, secret := range map[string]string{"session": u.session, "token": c.token, "address": u.email, "password": password, "image": media(page)[20:80]} {
+		for what, secret := range map[string]string{
+			"session": u.session, "token": c.token, "address": u.email, "password": password,
+			"image": media(page)[20:80],
+		} {
 			if strings.Contains(log, secret) {
 				t.Errorf("the log tells the %s", what)
 			}
@@ -42,7 +45,8 @@ func crossSite(t *testing.T, s *service, u user, c customer) {
 		"origin":         {"Origin": "https://evil.example"},
 		"null origin":    {"Origin": "null"},
 	} {
-		for _, path := range []string{"/api/process-image", "/api/log-out", "/api/log-out-everywhere", "/api/password", "/api/anonymous-accounts"} {
+		for _, path := range []string{"/api/process-image", "/api/log-out", "/api/log-out-everywhere",
+			"/api/password", "/api/anonymous-accounts"} {
 			r := request{path: path, header: cookie}
 			for n, v := range headers {
 				r = r.with(n, v)
@@ -60,25 +64,32 @@ func crossSite(t *testing.T, s *service, u user, c customer) {
 		a.code(t, http.StatusForbidden, 1008)
 		a.cost(t, 0, 0)
 	}
-	r := request{method: http.MethodDelete, path: "/api/me", header: cookie}.with("Sec-Fetch-Site", "cross-site")
+	r := request{method: http.MethodDelete, path: "/api/me", header: cookie}.with(
+		"Sec-Fetch-Site", "cross-site",
+	)
 	if a := s.send(t, r); a.status != http.StatusForbidden {
 		t.Errorf("DELETE /api/me: %d %.200s", a.status, a.body)
 	}
-	own := request{header: cookie}.with("Sec-Fetch-Site", "same-origin").with("Origin", "http://localhost:"+s.port)
-	s.upload(t, own, "pageSlug", "a").is(t, 400, "MISSING_IMAGE") // refused for what it lacks, not for where it is from
+	own := request{header: cookie}.with("Sec-Fetch-Site", "same-origin").with(
+		"Origin", "http://localhost:"+s.port,
+	)
+	// refused for what it lacks, not for where it is from
+	s.upload(t, own, "pageSlug", "a").is(t, 400, "MISSING_IMAGE")
 }
 
 // fixation logs in with a session in the cookie that somebody else chose.
 func fixation(t *testing.T, s *service, u user) {
 	chosen := ident.Secret()
-	r := request{path: "/api/log-in", content: "application/json", header: map[string]string{"Cookie": "unink=" + chosen}}
+	r := request{path: "/api/log-in", content: "application/json",
+		header: map[string]string{"Cookie": "unink=" + chosen}}
 	r.body = marshal(t, map[string]string{"email": u.email, "password": password})
 	a := s.send(t, r)
 	a.is(t, http.StatusOK, "")
 	if a.object(t)["session"] == chosen {
 		t.Error("the session is the one that the cookie brought")
 	}
-	s.send(t, request{method: http.MethodGet, path: "/api/me", header: map[string]string{"Cookie": "unink=" + chosen}}).is(t, 401, "NOT_LOGGED_IN")
+	s.send(t, request{method: http.MethodGet, path: "/api/me",
+		header: map[string]string{"Cookie": "unink=" + chosen}}).is(t, 401, "NOT_LOGGED_IN")
 }
 
 var attacks = []string{`' OR '1'='1`, `'; DROP TABLE users; --`, `" OR 1=1 --`, `\'; SELECT pg_sleep(9); --`, "x' UNION SELECT 1,2,3 --"}

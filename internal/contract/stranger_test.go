@@ -84,8 +84,10 @@ func TestWhatListens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"listen": ":8080", "metrics-listen": "127.0.0.1:9464", "http-listen": ":80", "tls": "false", "open": "false"} {
-		if !regexp.MustCompile(`(?m)^` + name + ` +` + regexp.QuoteMeta(want) + ` +default$`).Match(defaults) {
+	for name, want := range map[string]string{"listen": ":8080", "metrics-listen": "127.0.0.1:9464",
+		"http-listen": ":80", "tls": "false", "open": "false"} {
+		if !regexp.MustCompile(`(?m)^` + name + ` +` + regexp.QuoteMeta(want) +
+			` +default$`).Match(defaults) {
 			t.Errorf("%s is not %s by default", name, want)
 		}
 	}
@@ -100,7 +102,8 @@ func TestWhatListens(t *testing.T) {
 			[]string{"tcp 127.0.0.1:" + metrics, "tcp [::]:" + plain, "tcp [::]:" + s.port}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s.flags = append([]string{"--listen", ":" + s.port, "--metrics-listen", "127.0.0.1:" + metrics}, c.flags...)
+			s.flags = append([]string{"--listen", ":" + s.port, "--metrics-listen", "127.0.0.1:" + metrics},
+				c.flags...)
 			s.start(t)
 			slices.Sort(c.want)
 			if got := listening(t, s.process.Process.Pid); !slices.Equal(got, c.want) {
@@ -112,7 +115,9 @@ func TestWhatListens(t *testing.T) {
 }
 
 // inside are traces of what is behind an answer.
-var inside = regexp.MustCompile(`goroutine \d|\.go:\d|unink/internal|/root/|/tmp/|/home/|panic|\bSQL\b|sqlite|\bpgx\b|postgres|SELECT |nil pointer|0x[0-9a-f]{8}|root:x:`)
+var inside = regexp.MustCompile(
+	`goroutine \d|\.go:\d|unink/internal|/root/|/tmp/|/home/|panic|\bSQL\b|sqlite|\bpgx\b|postgres|SELECT |nil pointer|0x[0-9a-f]{8}|root:x:`,
+)
 
 func TestStranger(t *testing.T) {
 	each(t, []string{"--per-minute", "1000", "--per-hour", "10000"}, func(t *testing.T, s *service) {

@@ -23,7 +23,8 @@ const (
 
 // forOperator is an answer to a request with a JSON object as its body, of an operator only: nobody
 // else's body is read.
-func forOperator[T any](s *Server, answer func(*http.Request, operator.Order, T) (any, error)) answerer {
+func forOperator[T any](s *Server,
+	answer func(*http.Request, operator.Order, T) (any, error)) answerer {
 	return func(w http.ResponseWriter, r *http.Request) (any, error) {
 		u, err := s.mustOperate(r)
 		if err != nil {
@@ -133,7 +134,8 @@ func (s *Server) grantCredits(r *http.Request, o operator.Order, in gift) (any, 
 	}
 	plan := credit.Plan{ID: "grant", Credits: in.Credits, Months: in.Months}
 	p, err := s.services.Operator.Grant(ctx, o, credit.Grant{
-		Owner: to, Plan: plan.ID, Credits: plan.Credits, Expires: plan.Expires(s.now()), Source: giftSource(key),
+		Owner: to, Plan: plan.ID, Credits: plan.Credits, Expires: plan.Expires(s.now()),
+		Source: giftSource(key),
 	}, false)
 	if err != nil {
 		return nil, operatorFailure(err)
@@ -225,9 +227,11 @@ func (s *Server) acts(_ http.ResponseWriter, r *http.Request) (any, error) {
 func operatorFailure(err error) error {
 	switch {
 	case isNotFound(err):
-		return failWith(err, notFound, "there is no such user, customer or token; GET /api/operator/accounts finds them")
+		return failWith(err, notFound,
+			"there is no such user, customer or token; GET /api/operator/accounts finds them")
 	case errors.Is(err, credit.ErrKeyReused):
-		return failWith(err, badParameter, "this Idempotency-Key gave something else before; use a new key for each gift")
+		return failWith(err, badParameter,
+			"this Idempotency-Key gave something else before; use a new key for each gift")
 	}
 	return accountFailure(err)
 }

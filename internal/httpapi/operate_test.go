@@ -15,17 +15,21 @@ import (
 // operatorRequests are what operators can ask for, each with a body that would be right.
 func operatorRequests(customer, token string) map[string]map[string]any {
 	return map[string]map[string]any{
-		"GET /api/operator/accounts?find=dev":                                       nil,
-		"GET /api/operator/acts":                                                    nil,
-		"POST /api/operator/grants":                                                 {"to": customer, "credits": 3, "months": 12, "reason": "she asked"},
-		"POST /api/operator/customers/" + customer + "/rotate":                      {"graceHours": 1, "reason": "she asked"},
-		"POST /api/operator/customers/" + customer + "/tokens/" + token + "/revoke": {"reason": "she asked"},
-		"POST /api/operator/customers/" + customer + "/close":                       {"reason": "she asked"},
+		"GET /api/operator/accounts?find=dev": nil,
+		"GET /api/operator/acts":              nil,
+		"POST /api/operator/grants":           {"to": customer, "credits": 3, "months": 12, "reason": "she asked"},
+		"POST /api/operator/customers/" + customer +
+			"/rotate": {"graceHours": 1, "reason": "she asked"},
+		"POST /api/operator/customers/" + customer + "/tokens/" + token +
+			"/revoke": {"reason": "she asked"},
+		"POST /api/operator/customers/" + customer +
+			"/close": {"reason": "she asked"},
 	}
 }
 
 // keyed posts a body with an Idempotency-Key, unless that is empty, and wants a status.
-func (s *accountServer) keyed(status int, key, path, session, body string, headers ...string) answer {
+func (s *accountServer) keyed(status int, key, path, session, body string,
+	headers ...string) answer {
 	s.t.Helper()
 	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
@@ -76,7 +80,9 @@ func TestOnlyOperatorsAct(t *testing.T) {
 }
 
 func TestOperatorsFindAndAct(t *testing.T) {
-	for name, address := range map[string]func(testing.TB) string{"sqlite": storetest.SQLite, "postgres": storetest.Postgres} {
+	for name, address := range map[string]func(testing.TB) string{
+		"sqlite": storetest.SQLite, "postgres": storetest.Postgres,
+	} {
 		t.Run(name, func(t *testing.T) {
 			s := withAccountsOn(t, address(t))
 			c, token := s.bought("dev@example.com", "dev-shop")
@@ -93,12 +99,14 @@ func TestOperatorsFindAndAct(t *testing.T) {
 			if got := find(); got.ID != c.ID || len(got.Tokens) != 1 || got.Credits != 0 {
 				t.Errorf("found %+v", got)
 			}
-			s.keyed(http.StatusOK, "k", "/api/operator/grants", session, `{"to": "dev-shop", "credits": 3, "months": 12, "reason": " she asked "}`)
+			s.keyed(http.StatusOK, "k", "/api/operator/grants", session,
+				`{"to": "dev-shop", "credits": 3, "months": 12, "reason": " she asked "}`)
 			if got := find(); got.Credits != 3 {
 				t.Errorf("found %+v", got)
 			}
 			var made newToken
-			s.read(s.is(http.StatusOK, "POST", "/api/operator/customers/dev-shop/rotate", session, map[string]any{"graceHours": 1, "reason": "lost"}), &made)
+			s.read(s.is(http.StatusOK, "POST", "/api/operator/customers/dev-shop/rotate", session,
+				map[string]any{"graceHours": 1, "reason": "lost"}), &made)
 			good := func(token string, want int) {
 				t.Helper()
 				if got := s.authorized(c.Slug, token); got != want {
@@ -137,7 +145,8 @@ func TestOperatorsFindAndAct(t *testing.T) {
 			}
 			for _, w := range want {
 				e := kinds[w.Kind]
-				if e.Reason != w.Reason || e.Credits != w.Credits || e.Target != customerOwner(c.ID) || e.Actor != userOwner(me.UserID) {
+				if e.Reason != w.Reason || e.Credits != w.Credits || e.Target != customerOwner(c.ID) ||
+					e.Actor != userOwner(me.UserID) {
 					t.Errorf("the log says %+v, want %+v", e, w)
 				}
 			}
@@ -148,9 +157,11 @@ func TestOperatorsFindAndAct(t *testing.T) {
 // A click that comes twice gives once; a key that comes with something else is refused.
 func TestOperatorsGrantOnce(t *testing.T) {
 	s := withAccounts(t)
-	session, other := s.member("op@example.com", account.Operator), s.member("op2@example.com", account.Operator)
+	session, other := s.member("op@example.com", account.Operator),
+		s.member("op2@example.com", account.Operator)
 	owner := s.userWith(1)
-	const path, body = "/api/operator/grants", `{"to": "pia@example.com", "credits": 3, "months": 12, "reason": "r"}`
+	const path, body = "/api/operator/grants",
+		`{"to": "pia@example.com", "credits": 3, "months": 12, "reason": "r"}`
 	var first, again given
 	s.read(s.keyed(http.StatusOK, "k", path, session, body), &first)
 	s.read(s.keyed(http.StatusOK, "k", path, session, body), &again)
@@ -174,29 +185,36 @@ func TestOperatorsInputIsBounded(t *testing.T) {
 	c, token := s.bought("dev@example.com", "dev-shop")
 	const grants = "/api/operator/grants"
 	gift := func(to string, credits, months int, reason string) string {
-		return `{"to": "` + to + `", "credits": ` + strconv.Itoa(credits) + `, "months": ` + strconv.Itoa(months) + `, "reason": "` + reason + `"}`
+		return `{"to": "` + to + `", "credits": ` + strconv.Itoa(credits) + `, "months": ` +
+			strconv.Itoa(months) + `, "reason": "` + reason + `"}`
 	}
 	long := strings.Repeat("é", operator.MaxReason+1)
 	for name, body := range map[string]string{
-		"no credits": gift(pia, 0, 12, "r"), "negative": gift(pia, -1, 12, "r"), "many": gift(pia, maxGrant+1, 12, "r"),
+		"no credits": gift(pia, 0, 12, "r"), "negative": gift(pia, -1, 12, "r"),
+		"many":    gift(pia, maxGrant+1, 12, "r"),
 		"no time": gift(pia, 1, 0, "r"), "long": gift(pia, 1, maxGrantMonths+1, "r"),
-		"no reason": gift(pia, 1, 12, " "), "long reason": gift(pia, 1, 12, long), "two lines": gift(pia, 1, 12, `a\nb`),
-		"a fraction": `{"to": "pia@example.com", "credits": 1.5, "months": 12, "reason": "r"}`, "unknown field": `{"who": "x"}`,
+		"no reason": gift(pia, 1, 12, " "), "long reason": gift(pia, 1, 12, long),
+		"two lines":     gift(pia, 1, 12, `a\nb`),
+		"a fraction":    `{"to": "pia@example.com", "credits": 1.5, "months": 12, "reason": "r"}`,
+		"unknown field": `{"who": "x"}`,
 	} {
 		t.Run(name, func(t *testing.T) { s.keyed(http.StatusBadRequest, "k", grants, session, body) })
 	}
 	s.keyed(http.StatusBadRequest, "", grants, session, gift(pia, 1, 12, "r"))
-	s.keyed(http.StatusBadRequest, strings.Repeat("k", maxKeyBytes+1), grants, session, gift(pia, 1, 12, "r"))
+	s.keyed(http.StatusBadRequest, strings.Repeat("k", maxKeyBytes+1), grants, session,
+		gift(pia, 1, 12, "r"))
 	s.keyed(http.StatusNotFound, "k", grants, session, gift("nobody", 1, 12, "r"))
 	s.left(owner, 1)
 
 	for _, reason := range []string{"", " ", long, "a\nb"} {
 		for _, act := range []string{"/rotate", "/close", "/tokens/tok_1/revoke"} {
-			s.is(http.StatusBadRequest, "POST", "/api/operator/customers/"+c.ID+act, session, reasoned{reason})
+			s.is(http.StatusBadRequest, "POST", "/api/operator/customers/"+c.ID+act, session,
+				reasoned{reason})
 		}
 	}
 	for _, hours := range []int{-1, maxGraceHours + 1} {
-		s.is(http.StatusBadRequest, "POST", "/api/operator/customers/"+c.ID+"/rotate", session, operatorRotation{hours, "r"})
+		s.is(http.StatusBadRequest, "POST", "/api/operator/customers/"+c.ID+"/rotate", session,
+			operatorRotation{hours, "r"})
 	}
 	s.is(http.StatusNotFound, "POST", "/api/operator/customers/nobody/close", session, reasoned{"r"})
 	for _, find := range []string{"", "a", "%20a%20", strings.Repeat("a", operator.MaxFind+1)} {
@@ -215,12 +233,14 @@ func TestActsArePaged(t *testing.T) {
 	session := s.member("op@example.com", account.Operator)
 	s.userWith(1)
 	for i := range actsShown + 1 {
-		s.keyed(http.StatusOK, strconv.Itoa(i), "/api/operator/grants", session, `{"to": "pia@example.com", "credits": 1, "months": 1, "reason": "r"}`)
+		s.keyed(http.StatusOK, strconv.Itoa(i), "/api/operator/grants", session,
+			`{"to": "pia@example.com", "credits": 1, "months": 1, "reason": "r"}`)
 	}
 	var first, second actList
 	s.read(s.is(http.StatusOK, "GET", "/api/operator/acts", session, nil), &first)
 	s.read(s.is(http.StatusOK, "GET", "/api/operator/acts?before="+first.Older, session, nil), &second)
-	if len(first.Acts) != actsShown || len(second.Acts) != 1 || second.Older != "" || second.Acts[0].ID >= first.Older {
+	if len(first.Acts) != actsShown || len(second.Acts) != 1 || second.Older != "" ||
+		second.Acts[0].ID >= first.Older {
 		t.Errorf("%d acts, then %+v", len(first.Acts), second)
 	}
 }

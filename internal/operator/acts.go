@@ -47,7 +47,8 @@ func (s *Service) Buyer(ctx context.Context, name string) (owner, entry string, 
 // Grant makes a package, unless the grant's source made it before; then it returns that one. A
 // source that made another package is [credit.ErrKeyReused]. A user to whom something is sold has
 // bought it.
-func (s *Service) Grant(ctx context.Context, o Order, g credit.Grant, sold bool) (p credit.Package, err error) {
+func (s *Service) Grant(ctx context.Context, o Order, g credit.Grant,
+	sold bool) (p credit.Package, err error) {
 	g.Note = o.Reason
 	err = s.Do(ctx, o, Granted, func(ctx context.Context, e *Entry) (err error) {
 		e.Target, e.Object, e.Credits = g.Owner, g.Source, g.Credits
@@ -165,7 +166,8 @@ func (s *Service) SetRole(ctx context.Context, o Order, user, role string) (acco
 
 // DeleteUser deletes a user and what is known of it, and returns how many credits it had left. The
 // log and the ledger go on naming it by an id that means nobody any more.
-func (s *Service) DeleteUser(ctx context.Context, o Order, user string) (u account.User, left int, err error) {
+func (s *Service) DeleteUser(ctx context.Context, o Order,
+	user string) (u account.User, left int, err error) {
 	if u, err = s.accounts.FindUser(ctx, user); err != nil {
 		return u, 0, err
 	}

@@ -34,7 +34,8 @@ type breaking struct {
 	fault error
 }
 
-func (b *breaking) Do(ctx context.Context, act func(context.Context) (operator.Entry, error)) error {
+func (b *breaking) Do(ctx context.Context,
+	act func(context.Context) (operator.Entry, error)) error {
 	return b.Store.Do(ctx, func(ctx context.Context) (operator.Entry, error) {
 		e, err := act(ctx)
 		return e, errors.Join(err, b.fault)
@@ -56,7 +57,8 @@ func eachWorld(t *testing.T, test func(t *testing.T, w *world)) {
 		clock := func() time.Time { return now }
 		config := account.DefaultConfig()
 		config.Secret = bytes.Repeat([]byte("k"), 32)
-		accounts, err := account.New(config, store.NewAccounts(db), noMail{}, nil, clock, slog.New(slog.DiscardHandler))
+		accounts, err := account.New(config, store.NewAccounts(db), noMail{}, nil, clock,
+			slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,13 +118,15 @@ func (w *world) has(owner string, want int) {
 }
 
 func gift(owner, source string, credits int) credit.Grant {
-	return credit.Grant{Owner: owner, Plan: "grant", Credits: credits, Expires: credit.Never, Source: source}
+	return credit.Grant{Owner: owner, Plan: "grant", Credits: credits, Expires: credit.Never,
+		Source: source}
 }
 
 // Each act has its line, with who did it to whom and why.
 func TestActsAreWrittenDown(t *testing.T) {
 	line := func(kind operator.Kind, target, object string, credits int) operator.Entry {
-		return operator.Entry{Actor: order.Actor, Kind: kind, Target: target, Object: object, Credits: credits, Reason: order.Reason}
+		return operator.Entry{Actor: order.Actor, Kind: kind, Target: target, Object: object,
+			Credits: credits, Reason: order.Reason}
 	}
 	for name, act := range map[string]func(t *testing.T, w *world) operator.Entry{
 		"grant": func(t *testing.T, w *world) operator.Entry {
@@ -175,7 +179,8 @@ func TestActsAreWrittenDown(t *testing.T) {
 			return line(operator.Closed, "customer:"+c.ID, "", 0)
 		},
 		"add a user": func(t *testing.T, w *world) operator.Entry {
-			u, err := w.AddUser(t.Context(), order, "ann@example.com", "a l0ng passphrase", account.Operator, 5)
+			u, err := w.AddUser(t.Context(), order, "ann@example.com", "a l0ng passphrase",
+				account.Operator, 5)
 			w.must(err)
 			w.has("user:"+u.ID, 5)
 			return line(operator.UserAdded, "user:"+u.ID, account.Operator, 5)
@@ -285,14 +290,16 @@ func TestAGrantIsGivenOnce(t *testing.T) {
 		var all sync.WaitGroup
 		for range 8 {
 			all.Go(func() {
-				if p, err := w.Grant(t.Context(), order, gift(owner, "s", 7), false); err != nil || p.Credits != 7 {
+				if p, err := w.Grant(t.Context(), order, gift(owner, "s", 7), false); err != nil ||
+					p.Credits != 7 {
 					t.Errorf("%+v, %v", p, err)
 				}
 			})
 		}
 		all.Wait()
 		w.has(owner, 7)
-		w.log(operator.Entry{Actor: order.Actor, Kind: operator.Granted, Target: owner, Object: "s", Credits: 7, Reason: order.Reason})
+		w.log(operator.Entry{Actor: order.Actor, Kind: operator.Granted, Target: owner, Object: "s",
+			Credits: 7, Reason: order.Reason})
 		for _, other := range []credit.Grant{gift(owner, "s", 8), gift("user:other", "s", 7)} {
 			if _, err := w.Grant(t.Context(), order, other, false); !errors.Is(err, credit.ErrKeyReused) {
 				t.Errorf("error is %v", err)

@@ -19,7 +19,8 @@ func TestActs(t *testing.T) {
 		a, accounts, ctx := store.NewActs(db), store.NewAccounts(db), t.Context()
 		now := time.Date(2026, 11, 21, 9, 0, 0, 123_000, time.UTC)
 		customer := func(id, slug string) account.Customer {
-			return account.Customer{ID: id, Slug: slug, AppCode: "code-" + id, Email: id + "@example.com", Created: now}
+			return account.Customer{ID: id, Slug: slug, AppCode: "code-" + id, Email: id + "@example.com",
+				Created: now}
 		}
 		want := operator.Entry{
 			ID: "act_1", At: now, Actor: "user:1", Kind: operator.CustomerAdded, Target: "customer:cus_1",
@@ -28,7 +29,9 @@ func TestActs(t *testing.T) {
 		// What is refused inside an act is no obstacle to what follows, and leaves nothing.
 		err := a.Do(ctx, func(ctx context.Context) (operator.Entry, error) {
 			_, err := accounts.CreateCustomer(ctx, customer("cus_1", "shop"), "")
-			if _, err := accounts.CreateCustomer(ctx, customer("cus_2", "shop"), ""); !errors.Is(err, account.ErrExists) {
+			if _, err := accounts.CreateCustomer(ctx, customer("cus_2", "shop"), ""); !errors.Is(
+				err, account.ErrExists,
+			) {
 				t.Errorf("error is %v", err)
 			}
 			return want, err
@@ -39,14 +42,16 @@ func TestActs(t *testing.T) {
 		if all, err := a.Entries(ctx, "", 10); err != nil || len(all) != 1 || all[0] != want {
 			t.Errorf("the log is %+v, %v, want %+v", all, err, want)
 		}
-		if all, err := accounts.Customers(ctx, 10, ""); err != nil || len(all) != 1 || all[0].ID != "cus_1" {
+		if all, err := accounts.Customers(ctx, 10, ""); err != nil || len(all) != 1 ||
+			all[0].ID != "cus_1" {
 			t.Errorf("customers are %+v, %v", all, err)
 		}
 		// An entry that cannot be written undoes its act.
 		err = a.Do(ctx, func(ctx context.Context) (operator.Entry, error) {
 			return want, accounts.RevokeCustomer(ctx, "cus_1", now)
 		})
-		if c, found := accounts.FindCustomer(ctx, "cus_1"); err == nil || found != nil || !c.Revoked.IsZero() {
+		if c, found := accounts.FindCustomer(ctx, "cus_1"); err == nil || found != nil ||
+			!c.Revoked.IsZero() {
 			t.Errorf("the customer is %+v, %v, after %v", c, found, err)
 		}
 	})
