@@ -65,9 +65,11 @@ func wrap(op string, err error) error {
 	case errors.Is(err, imagefile.ErrDimensions):
 		return &Error{ErrDimensions, op, err.Error(), "scale the picture to fit", err}
 	case errors.Is(err, imagefile.ErrFormat):
-		return &Error{ErrFormat, op, err.Error(), "accepted are JPEG, PNG, WebP, HEIC, AVIF, BMP, TIFF and GIF", imagefile.Cause(err)}
+		return &Error{ErrFormat, op, err.Error(),
+			"accepted are JPEG, PNG, WebP, HEIC, AVIF, BMP, TIFF and GIF", imagefile.Cause(err)}
 	case errors.Is(err, imagefile.ErrBroken):
-		return &Error{ErrBroken, op, err.Error(), "export or scan the picture again", imagefile.Cause(err)}
+		return &Error{ErrBroken, op, err.Error(), "export or scan the picture again",
+			imagefile.Cause(err)}
 	case errors.Is(err, restore.ErrNoContent):
 		return &Error{ErrNoContent, op, err.Error(), "", err}
 	case errors.Is(err, nn.ErrDevice):

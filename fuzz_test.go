@@ -10,7 +10,11 @@ import (
 
 // FuzzReport reads reports as programs keep them: what can be read can be written and read again.
 func FuzzReport(f *testing.F) {
-	f.Add([]byte(`{"removed":0.5,"turned":90,"flattened":true,"skew":-1.5,"confidence":{"orient":1},"timings":{"decode":1.5,"total":1e3}}`))
+	f.Add(
+		[]byte(
+			`{"removed":0.5,"turned":90,"flattened":true,"skew":-1.5,"confidence":{"orient":1},"timings":{"decode":1.5,"total":1e3}}`,
+		),
+	)
 	f.Add([]byte(`{"timings":{"total":1e300},"corners":[[0,0]]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var r, again unink.Report

@@ -97,7 +97,8 @@ type Format uint8
 
 // The formats. Only Auto, PNG, JPEG and WebP may be asked for as output.
 const (
-	Auto = Format(imagefile.Auto) // PNG for bilevel and grey line art or PNG input, WebP for WebP input, else JPEG
+	// PNG for bilevel and grey line art or PNG input, WebP for WebP input, else JPEG
+	Auto = Format(imagefile.Auto)
 	PNG  = Format(imagefile.PNG)
 	JPEG = Format(imagefile.JPEG)
 	WebP = Format(imagefile.WebP)
@@ -136,13 +137,15 @@ func (f Format) MediaType() string { return imagefile.Format(f).MediaType() }
 // Options say what one call of [Cleaner.Clean] does. The zero value removes all inks, gives
 // the scan finish, which corrects orientation and distortion, and lets the format follow the input.
 type Options struct {
-	Finish          Finish
-	Remove          Ink    // which inks to remove; zero is all
-	Format          Format // of the result; Auto follows the input
-	Layers          bool   // also return Result.Handwriting and Result.Mask
-	Before          bool   // also return Result.Before, to be compared with the result
-	KeepOrientation bool   // leave the page turned as it is, as the Colour finish always does; its EXIF orientation is always applied
-	KeepDistortion  bool   // leave skew and perspective as they are, as the Colour finish always does
+	Finish Finish
+	Remove Ink    // which inks to remove; zero is all
+	Format Format // of the result; Auto follows the input
+	Layers bool   // also return Result.Handwriting and Result.Mask
+	Before bool   // also return Result.Before, to be compared with the result
+	// leave the page turned as it is, as the Colour finish always does; its EXIF orientation is always
+	// applied
+	KeepOrientation bool
+	KeepDistortion  bool // leave skew and perspective as they are, as the Colour finish always does
 }
 
 func (o Options) validate() error {
@@ -158,7 +161,8 @@ func (o Options) validate() error {
 }
 
 func badOption(what, got, want string) error {
-	return &Error{Code: ErrOption, Op: "options", Message: fmt.Sprintf("%s %q is not known", what, got), Hint: "use one of: " + want}
+	return &Error{Code: ErrOption, Op: "options",
+		Message: fmt.Sprintf("%s %q is not known", what, got), Hint: "use one of: " + want}
 }
 
 // Default limits.

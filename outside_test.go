@@ -99,6 +99,7 @@ func TestOutsideModule(t *testing.T) {
 		t.Fatal(err)
 	}
 	if was.Width != is.Width || was.Height != is.Height || bytes.Equal(before, after) {
-		t.Errorf("the result is %d×%d, %d bytes; want a cleaned page of %d×%d", is.Width, is.Height, len(after), was.Width, was.Height)
+		t.Errorf("the result is %d×%d, %d bytes; want a cleaned page of %d×%d", is.Width, is.Height,
+			len(after), was.Width, was.Height)
 	}
 }

@@ -57,7 +57,8 @@ type Cleaner struct {
 // the device is not usable.
 func New(cfg Config) (*Cleaner, error) {
 	if cfg.Threads < 0 {
-		return nil, &Error{Code: ErrOption, Op: "open", Message: "threads must not be negative", Hint: "use 0 for all CPUs"}
+		return nil, &Error{Code: ErrOption, Op: "open", Message: "threads must not be negative",
+			Hint: "use 0 for all CPUs"}
 	}
 	if cfg.Threads == 0 {
 		cfg.Threads = runtime.NumCPU()
@@ -104,7 +105,8 @@ func New(cfg Config) (*Cleaner, error) {
 	}, nil
 }
 
-func open(cfg Config, read func() ([]byte, models.Manifest, error), jobs []nn.Job, threads int) (*nn.ONNX, error) {
+func open(cfg Config, read func() ([]byte, models.Manifest, error), jobs []nn.Job,
+	threads int) (*nn.ONNX, error) {
 	onnx, manifest, err := read()
 	if err != nil {
 		return nil, err
@@ -162,7 +164,8 @@ func (c *Cleaner) Clean(ctx context.Context, data []byte, o Options) (*Result, e
 	}
 	in.Pixels = nil // the page is all that is needed from here on
 	cleaned := time.Now()
-	r, err := encode(page, imagefile.Choose(imagefile.Format(o.Format), in.Format, page.Image), in.Meta)
+	r, err := encode(page, imagefile.Choose(imagefile.Format(o.Format), in.Format, page.Image),
+		in.Meta)
 	if err != nil {
 		return nil, wrap("encode", err)
 	}
@@ -238,7 +241,8 @@ func Inspect(data []byte, l Limits) (Info, error) {
 	if err != nil {
 		return Info{}, wrap("inspect", err)
 	}
-	return Info{Format: Format(h.Format), Width: h.Width, Height: h.Height, Orientation: h.Orientation}, nil
+	return Info{Format: Format(h.Format), Width: h.Width, Height: h.Height,
+		Orientation: h.Orientation}, nil
 }
 
 // Probe runs one tile through the network: nil says that pages can be cleaned.

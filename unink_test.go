@@ -90,7 +90,8 @@ func TestClean(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if info.Format != r.Format || info.Width != 300 || info.Height != 200 || r.Width != 300 || r.Height != 200 {
+		if info.Format != r.Format || info.Width != 300 || info.Height != 200 || r.Width != 300 ||
+			r.Height != 200 {
 			t.Errorf("%+v: result %dx%d %s, its data %+v", o, r.Width, r.Height, r.Format, info)
 		}
 		if o.Format != unink.Auto && r.Format != o.Format {
@@ -193,12 +194,16 @@ func TestUnusableConfig(t *testing.T) {
 }
 
 func TestParse(t *testing.T) {
-	for s, want := range map[string]unink.Finish{"": unink.Scan, "scan": unink.Scan, "Colour": unink.Colour, "color": unink.Colour} {
+	for s, want := range map[string]unink.Finish{
+		"": unink.Scan, "scan": unink.Scan, "Colour": unink.Colour, "color": unink.Colour,
+	} {
 		if got, err := unink.ParseFinish(s); err != nil || got != want {
 			t.Errorf("finish %q: %v, %v", s, got, err)
 		}
 	}
-	for s, want := range map[string]unink.Format{"": unink.Auto, "PNG": unink.PNG, "jpg": unink.JPEG, "webp": unink.WebP} {
+	for s, want := range map[string]unink.Format{
+		"": unink.Auto, "PNG": unink.PNG, "jpg": unink.JPEG, "webp": unink.WebP,
+	} {
 		if got, err := unink.ParseFormat(s); err != nil || got != want {
 			t.Errorf("format %q: %v, %v", s, got, err)
 		}
@@ -221,7 +226,8 @@ func TestParse(t *testing.T) {
 
 func TestDescribe(t *testing.T) {
 	d := newCleaner(t, unink.Limits{}).Describe()
-	if d.Library == "" || d.Model == "" || d.ModelVersion == "" || len(d.ModelSHA256) != 64 || d.Device != "cpu" || d.Threads < 1 {
+	if d.Library == "" || d.Model == "" || d.ModelVersion == "" || len(d.ModelSHA256) != 64 ||
+		d.Device != "cpu" || d.Threads < 1 {
 		t.Errorf("%+v", d)
 	}
 }
@@ -247,14 +253,16 @@ func TestTurnsPagesUpright(t *testing.T) {
 			t.Fatal(err)
 		}
 		if want := (360 - 90*quarters) % 360; got.Turned != want || got.Image.Rect.Size() != size {
-			t.Errorf("turned by %d°: turned back by %d° to %v, want %d° and %v", 90*quarters, got.Turned, got.Image.Rect.Size(), want, size)
+			t.Errorf("turned by %d°: turned back by %d° to %v, want %d° and %v", 90*quarters, got.Turned,
+				got.Image.Rect.Size(), want, size)
 		}
 		got, err = c.CleanImage(context.Background(), turned, unink.Options{KeepOrientation: true})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got.Turned != 0 || got.Image.Rect != turned.Rect {
-			t.Errorf("turned by %d° and to be kept: turned by %d°, %v", 90*quarters, got.Turned, got.Image.Rect)
+			t.Errorf("turned by %d° and to be kept: turned by %d°, %v", 90*quarters, got.Turned,
+				got.Image.Rect)
 		}
 	}
 }
@@ -330,10 +338,13 @@ func TestHighlighterGoes(t *testing.T) {
 		lean := (strip.Max.Y - y) / 3
 		for x := strip.Min.X + lean; x < strip.Max.X+lean; x++ {
 			px := page.Pix[page.PixOffset(x, y):][:3]
-			px[0], px[1], px[2] = uint8(int(px[0])*252/255), uint8(int(px[1])*250/255), uint8(int(px[2])*90/255)
+			px[0], px[1], px[2] = uint8(int(px[0])*252/255), uint8(int(px[1])*250/255),
+				uint8(int(px[2])*90/255)
 		}
 	}
-	r, err := newCleaner(t, unink.Limits{}).Clean(context.Background(), jpegOf(t, page), unink.Options{Finish: unink.Colour, Format: unink.PNG})
+	r, err := newCleaner(t, unink.Limits{}).Clean(
+		context.Background(), jpegOf(t, page), unink.Options{Finish: unink.Colour, Format: unink.PNG},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

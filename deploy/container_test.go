@@ -42,13 +42,15 @@ type image struct {
 // it, the C library and its companions, is this machine's.
 func build(t *testing.T) image {
 	t.Helper()
-	if out, err := exec.Command("unshare", "--mount", "true").CombinedOutput(); err != nil || os.Geteuid() != 0 {
+	if out, err := exec.Command("unshare", "--mount", "true").CombinedOutput(); err != nil ||
+		os.Geteuid() != 0 {
 		t.Skipf("containers need root and mount namespaces: %v %s", err, out)
 	}
 	text := string(read(t, "Dockerfile"))
 	work := t.TempDir()
 	made := image{root: filepath.Join(work, "root")}
-	command(t, "..", "go", "build", "-trimpath", "-o", filepath.Join(work, "bin", "unink"), "./cmd/unink")
+	command(t, "..", "go", "build", "-trimpath", "-o", filepath.Join(work, "bin", "unink"),
+		"./cmd/unink")
 	steps := regexp.MustCompile(`(?m)^RUN (.*/out/.*)$`).FindAllStringSubmatch(text, -1)
 	if len(steps) != 1 {
 		t.Fatalf("steps that make /out: %q", steps)
@@ -63,7 +65,8 @@ func build(t *testing.T) image {
 		instruction, rest, _ := strings.Cut(line, " ")
 		switch words := strings.Fields(rest); instruction {
 		case "COPY":
-			copied(t, made.root, strings.ReplaceAll(words[len(words)-2], "/out", out), words[len(words)-1], strings.Contains(rest, fmt.Sprintf("--chown=%d:%d", nobody, nobody)))
+			copied(t, made.root, strings.ReplaceAll(words[len(words)-2], "/out", out), words[len(words)-1],
+				strings.Contains(rest, fmt.Sprintf("--chown=%d:%d", nobody, nobody)))
 		case "ENV":
 			made.environment = append(made.environment, words...)
 		case "ENTRYPOINT":
@@ -92,7 +95,9 @@ func libraries(t *testing.T, root string) {
 		t.Fatalf("the image's engines are %q (%v)", engine, err)
 	}
 	for _, file := range append(engine, filepath.Join(root, "usr/local/bin/unink")) {
-		for _, match := range regexp.MustCompile(`(/\S+) \(0x`).FindAllStringSubmatch(command(t, ".", "ldd", file), -1) {
+		for _, match := range regexp.MustCompile(`(/\S+) \(0x`).FindAllStringSubmatch(
+			command(t, ".", "ldd", file), -1,
+		) {
 			to := filepath.Join(root, match[1])
 			must(t, os.MkdirAll(filepath.Dir(to), 0o755))
 			command(t, ".", "cp", "-L", match[1], to)
@@ -143,12 +148,15 @@ type container struct {
 }
 
 // containerOf makes a container of a service in a compose file, with a file .env.
-func (i image) containerOf(t *testing.T, compose node, service, address string, env map[string]string) *container {
+func (i image) containerOf(t *testing.T, compose node, service, address string,
+	env map[string]string) *container {
 	t.Helper()
-	c := &container{t: t, image: i, data: t.TempDir(), address: address, environment: slices.Clone(i.environment)}
+	c := &container{t: t, image: i, data: t.TempDir(), address: address,
+		environment: slices.Clone(i.environment)}
 	must(t, os.Chown(c.data, nobody, nobody))
 	definition := at(compose, "services", service)
-	if at(definition, "read_only") != true || at(definition, "user") != fmt.Sprintf("%d:%d", nobody, nobody) {
+	if at(definition, "read_only") != true ||
+		at(definition, "user") != fmt.Sprintf("%d:%d", nobody, nobody) {
 		t.Fatalf("%s is run otherwise than here", service)
 	}
 	if at(definition, "env_file") != nil {
@@ -159,28 +167,31 @@ func (i image) containerOf(t *testing.T, compose node, service, address string, 
 	for name, value := range orNone(at(definition, "environment")) {
 		c.environment = append(c.environment, name+"="+interpolated(t, fmt.Sprint(value), env))
 	}
-	c.environment = append(c.environment, "UNINK_LISTEN="+address+":8080", "UNINK_METRICS_LISTEN="+address+":9464")
+	c.environment = append(c.environment, "UNINK_LISTEN="+address+":8080",
+		"UNINK_METRICS_LISTEN="+address+":9464")
 	return c
 }
 
 // interpolated fills a compose file's variables in.
 func interpolated(t *testing.T, text string, env map[string]string) string {
 	t.Helper()
-	return regexp.MustCompile(`\$\{(\w+)(:[-?])?([^}]*)\}`).ReplaceAllStringFunc(text, func(found string) string {
-		name, fallback, _ := strings.Cut(strings.Trim(found, "${}"), ":")
-		switch value := env[name]; {
-		case value != "":
-			return value
-		case strings.HasPrefix(fallback, "-"):
-			return fallback[1:]
-		}
-		t.Fatalf("%s is not set", name)
-		return ""
-	})
+	return regexp.MustCompile(`\$\{(\w+)(:[-?])?([^}]*)\}`).ReplaceAllStringFunc(
+		text, func(found string) string {
+			name, fallback, _ := strings.Cut(strings.Trim(found, "${}"), ":")
+			switch value := env[name]; {
+			case value != "":
+				return value
+			case strings.HasPrefix(fallback, "-"):
+				return fallback[1:]
+			}
+			t.Fatalf("%s is not set", name)
+			return ""
+		})
 }
 
 func (c *container) command(arguments ...string) *exec.Cmd {
-	run := append([]string{"--mount", "sh", "-c", enter, "sh", c.image.root, c.data}, c.image.entrypoint...)
+	run := append([]string{"--mount", "sh", "-c", enter, "sh", c.image.root, c.data},
+		c.image.entrypoint...)
 	command := exec.Command("unshare", append(run, arguments...)...)
 	command.Env = append([]string{"PATH=" + os.Getenv("PATH")}, c.environment...)
 	return command
@@ -257,13 +268,16 @@ func request(t *testing.T, path, contentType string, body []byte) *http.Request 
 }
 
 // buys makes a customer, and returns a function that has a page cleaned for it, with a token.
-func (c *container) buys(domain string) (cleanup func(c *container, token string) (int, answer), token string) {
+func (c *container) buys(domain string) (cleanup func(c *container, token string) (int, answer),
+	token string) {
 	c.t.Helper()
 	var sold struct{ Customer struct{ ID, Slug string } }
 	c.admin(&sold, "customer", "add", "dev@example.com", "--domain", domain)
 	var rotated struct{ Token string }
 	c.admin(&rotated, "rotate", sold.Customer.ID)
-	page, err := json.Marshal(map[string]string{"media_id": base64.StdEncoding.EncodeToString(read(c.t, "../docs/before.jpg"))})
+	page, err := json.Marshal(map[string]string{
+		"media_id": base64.StdEncoding.EncodeToString(read(c.t, "../docs/before.jpg")),
+	})
 	must(c.t, err)
 	return func(c *container, token string) (int, answer) {
 		r := request(c.t, "/cleanup", "application/json; charset=UTF-8", page)
@@ -278,16 +292,19 @@ func smoke(t *testing.T, domain string, services ...*container) {
 	t.Helper()
 	cleanup, token := services[0].buys(domain)
 	for _, c := range services {
-		if status, a := cleanup(c, token); status != http.StatusOK || a.Code != 0 || len(a.Data.Data.MediaID) == 0 {
+		if status, a := cleanup(c, token); status != http.StatusOK || a.Code != 0 ||
+			len(a.Data.Data.MediaID) == 0 {
 			t.Errorf("a page: %d, code %d", status, a.Code)
 		}
-		if status, a := cleanup(c, token[:len(token)-1]+"_"); status != http.StatusUnauthorized || a.Code != 1006 {
+		if status, a := cleanup(c, token[:len(token)-1]+"_"); status != http.StatusUnauthorized ||
+			a.Code != 1006 {
 			t.Errorf("a forged token: %d, code %d", status, a.Code)
 		}
 	}
 	services[0].admin(nil, "user", "add", "you@example.com")
 	last := services[len(services)-1]
-	logIn := request(t, "/api/log-in", "application/json", []byte(`{"email":"you@example.com","password":"a l0ng passphrase"}`))
+	logIn := request(t, "/api/log-in", "application/json",
+		[]byte(`{"email":"you@example.com","password":"a l0ng passphrase"}`))
 	session := logInTo(last, logIn)
 	var form bytes.Buffer
 	parts := multipart.NewWriter(&form)
@@ -297,7 +314,8 @@ func smoke(t *testing.T, domain string, services ...*container) {
 	must(t, errorOr(err, parts.Close()))
 	r := request(t, "/api/process-image", parts.FormDataContentType(), form.Bytes())
 	r.Header.Set("Authorization", "Bearer "+session)
-	if status, a := last.send(r); status != http.StatusOK || a.Code != 0 || len(a.Data.Data.MediaID) == 0 {
+	if status, a := last.send(r); status != http.StatusOK || a.Code != 0 ||
+		len(a.Data.Data.MediaID) == 0 {
 		t.Errorf("a page of the web: %d, code %d", status, a.Code)
 	}
 }
@@ -340,8 +358,10 @@ const hosts = "127.0.0.1 localhost\n127.64.0.5 postgres\n127.64.0.6 redis\n127.6
 // The topology of compose.yaml runs, but for its proxy, which shares requests out.
 func TestComposeRuns(t *testing.T) {
 	i := build(t)
-	env := map[string]string{"UNINK_DOMAIN": "api.example.com", "UNINK_PUBLIC_URL": "http://localhost:8080", "UNINK_PER_HOUR": "100",
-		"UNINK_POSTGRES_PASSWORD": "one", "UNINK_NATS_SERVICE_PASSWORD": "two", "UNINK_NATS_WORKER_PASSWORD": "three", "UNINK_WORKERS": "1"}
+	env := map[string]string{"UNINK_DOMAIN": "api.example.com",
+		"UNINK_PUBLIC_URL": "http://localhost:8080", "UNINK_PER_HOUR": "100",
+		"UNINK_POSTGRES_PASSWORD": "one", "UNINK_NATS_SERVICE_PASSWORD": "two",
+		"UNINK_NATS_WORKER_PASSWORD": "three", "UNINK_WORKERS": "1"}
 	database(t)
 	forward(t, "127.64.0.6:6379", "127.0.0.1:56379")
 	messages(t, env)

@@ -96,13 +96,16 @@ func TestImage(t *testing.T) {
 	stages := regexp.MustCompile(`(?m)^FROM (\S+)`).FindAllStringSubmatch(text, -1)
 	last := text[strings.LastIndex(text, "\nFROM "):]
 	user := regexp.MustCompile(`(?m)^USER (\d+):(\d+)$`).FindStringSubmatch(last)
-	if len(stages) < 2 || !strings.HasPrefix(stages[len(stages)-1][1], "gcr.io/distroless/") || !strings.HasSuffix(stages[len(stages)-1][1], ":nonroot") {
+	if len(stages) < 2 || !strings.HasPrefix(stages[len(stages)-1][1], "gcr.io/distroless/") ||
+		!strings.HasSuffix(stages[len(stages)-1][1], ":nonroot") {
 		t.Errorf("the stages are %v", stages)
 	}
 	if user == nil || user[1] == "0" || user[2] == "0" || strings.Contains(last, "\nRUN ") {
 		t.Errorf("the last stage is %s", last)
 	}
-	version := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(string(read(t, "../go.mod")))
+	version := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(
+		string(read(t, "../go.mod")),
+	)
 	if !strings.HasPrefix(stages[0][1], "golang:"+version[1]+"-") {
 		t.Errorf("the image is built with %s, the module needs Go %s", stages[0][1], version[1])
 	}
@@ -116,7 +119,8 @@ func TestCompose(t *testing.T) {
 		replicas int
 	}{"service": {"serve", 2}, "worker": {"worker", 3}} {
 		s := services[name]
-		if at(s, "deploy", "replicas") != want.replicas || len(list(at(s, "command"))) != 1 || list(at(s, "command"))[0] != want.command {
+		if at(s, "deploy", "replicas") != want.replicas || len(list(at(s, "command"))) != 1 ||
+			list(at(s, "command"))[0] != want.command {
 			t.Errorf("%s: %v of %v", name, at(s, "deploy", "replicas"), at(s, "command"))
 		}
 		if at(s, "read_only") != true || at(s, "user") != "65532:65532" || at(s, "mem_limit") == nil {
@@ -129,12 +133,15 @@ func TestCompose(t *testing.T) {
 		known(t, "compose.yaml", environment)
 	}
 	for _, name := range []string{"postgres", "redis", "nats"} {
-		if services[name] == nil || at(services[name], "ports") != nil || at(services[name], "healthcheck") == nil {
+		if services[name] == nil || at(services[name], "ports") != nil ||
+			at(services[name], "healthcheck") == nil {
 			t.Errorf("%s is missing, open to the outside, or not watched", name)
 		}
 	}
 	example := string(read(t, "compose.env.example"))
-	for _, variable := range regexp.MustCompile(`\$\{(\w+):\?\}`).FindAllStringSubmatch(string(read(t, "compose.yaml")), -1) {
+	for _, variable := range regexp.MustCompile(`\$\{(\w+):\?\}`).FindAllStringSubmatch(
+		string(read(t, "compose.yaml")), -1,
+	) {
 		if !strings.Contains(example, "\n"+variable[1]+"=") {
 			t.Errorf("compose.env.example lacks %s", variable[1])
 		}
@@ -158,11 +165,13 @@ func TestSettingsReachTheService(t *testing.T) {
 		}
 		for setting, value := range orNone(at(service, "environment")) {
 			text, _ := value.(string)
-			if passed := strings.HasPrefix(text, "${"+setting+":"); !passed && !slices.Contains(fixed, setting) {
+			if passed := strings.HasPrefix(text, "${"+setting+":"); !passed &&
+				!slices.Contains(fixed, setting) {
 				t.Errorf("%s: %s is always %v", name, setting, value)
 			}
 		}
-		if check, _ := at(service, "healthcheck", "test").([]any); len(check) != 3 || check[1] != "/usr/local/bin/unink" || check[2] != "health" {
+		if check, _ := at(service, "healthcheck", "test").([]any); len(check) != 3 ||
+			check[1] != "/usr/local/bin/unink" || check[2] != "health" {
 			t.Errorf("%s: health is checked by %v", name, check)
 		}
 	}
@@ -172,7 +181,9 @@ func TestSettingsReachTheService(t *testing.T) {
 			from = list(at(list(at(d, "spec", "template", "spec", "containers"))[0], "envFrom"))
 		}
 	}
-	if len(from) != 2 || at(from[0], "configMapRef", "name") != "unink" || at(from[1], "secretRef", "name") != "unink-settings" || at(from[1], "secretRef", "optional") != true {
+	if len(from) != 2 || at(from[0], "configMapRef", "name") != "unink" ||
+		at(from[1], "secretRef", "name") != "unink-settings" ||
+		at(from[1], "secretRef", "optional") != true {
 		t.Errorf("kubernetes: settings are from %v", from)
 	}
 	for _, d := range documents(t, "kubernetes/secret.example.yaml") {
@@ -237,7 +248,8 @@ func TestKubernetes(t *testing.T) {
 				metric := at(list(at(d, "spec", "metrics"))[0], "external", "metric", "name")
 				rule := list(at(documents(t, "observe/prometheus-adapter.yaml")[0], "rules", "external"))[0]
 				if metric != at(rule, "name", "as") {
-					t.Errorf("the autoscaler asks for %v, and the adapter gives %v", metric, at(rule, "name", "as"))
+					t.Errorf("the autoscaler asks for %v, and the adapter gives %v", metric,
+						at(rule, "name", "as"))
 				}
 			case "ConfigMap":
 				known(t, "settings.yaml", at(d, "data").(node))
@@ -249,16 +261,20 @@ func TestKubernetes(t *testing.T) {
 	}
 	for _, name := range []string{"service", "worker", "nats"} {
 		pod := at(deployments[name], "spec", "template", "spec")
-		if at(pod, "securityContext", "runAsNonRoot") != true || at(pod, "automountServiceAccountToken") != false {
+		if at(pod, "securityContext", "runAsNonRoot") != true ||
+			at(pod, "automountServiceAccountToken") != false {
 			t.Errorf("%s runs as more than it needs to", name)
 		}
 		for _, c := range list(at(pod, "containers")) {
-			if at(c, "securityContext", "readOnlyRootFilesystem") != true || at(c, "securityContext", "allowPrivilegeEscalation") != false || at(c, "resources", "limits", "memory") == nil {
+			if at(c, "securityContext", "readOnlyRootFilesystem") != true ||
+				at(c, "securityContext", "allowPrivilegeEscalation") != false ||
+				at(c, "resources", "limits", "memory") == nil {
 				t.Errorf("%s may do more than it needs to", name)
 			}
 			environment := node{}
 			for _, e := range list(at(c, "env")) {
-				if name := at(e, "name").(string); !strings.HasPrefix(name, "UNINK_NATS_") { // those are the server's
+				// those are the server's
+				if name := at(e, "name").(string); !strings.HasPrefix(name, "UNINK_NATS_") {
 					environment[name] = e
 				}
 			}

@@ -94,7 +94,8 @@ func (p *pair) contrast(m *picture.RGB) float64 {
 // with its coloured pixels, in degrees. It tells whether there is enough of it.
 func (p *pair) hueError() (degrees float64, ok bool) {
 	const block, coloured, enough = 16, 48, 400 // pixels; spread of the channels; pixels
-	const grey = 0.15                           // share of the colour below which print has become grey
+	// share of the colour below which print has become grey
+	const grey = 0.15
 	var sum, total float64
 	t := p.truth
 	for y0 := 0; y0 < t.H; y0 += block {

@@ -45,7 +45,8 @@ func TestHueErrorIsAnAngle(t *testing.T) {
 		ink  [3]uint8
 		want float64
 	}{{red, 0}, {orange, 30}, {grey, 90}} {
-		p := pair{truth: rect(blank(255), 0, 0, 32, 32, red), after: rect(blank(255), 0, 0, 32, 32, c.ink)}
+		p := pair{truth: rect(blank(255), 0, 0, 32, 32, red),
+			after: rect(blank(255), 0, 0, 32, 32, c.ink)}
 		if got, ok := p.hueError(); !ok || math.Abs(got-c.want) > 0.5 {
 			t.Errorf("red as %v is %.1f degrees off (told: %v), want %.0f", c.ink, got, ok, c.want)
 		}

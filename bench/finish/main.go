@@ -81,7 +81,8 @@ func run(dir, out string) error {
 		sums[c.Class].add(f)
 		all.add(f)
 	}
-	fmt.Printf("%-12s %14s %15s %8s %13s %6s %6s %13s\n", "class", "psnr", "ssim", "white%", "contrast", "hue", "kB", "cer%")
+	fmt.Printf("%-12s %14s %15s %8s %13s %6s %6s %13s\n", "class", "psnr", "ssim", "white%",
+		"contrast", "hue", "kB", "cer%")
 	for _, class := range classes {
 		sums[class].print(class)
 	}
@@ -122,7 +123,8 @@ func (b *bench) measure(c testCase) (f figures, err error) {
 			return f, err
 		}
 	}
-	if p.before.W != p.truth.W || p.before.H != p.truth.H || p.after.W != p.truth.W || p.after.H != p.truth.H {
+	if p.before.W != p.truth.W || p.before.H != p.truth.H || p.after.W != p.truth.W ||
+		p.after.H != p.truth.H {
 		return f, fmt.Errorf("the pictures differ in size")
 	}
 	f = p.compare()
@@ -163,7 +165,8 @@ func (f *figures) add(o figures) {
 
 func (f *figures) all() []*mean {
 	return []*mean{
-		&f.psnr.before, &f.psnr.after, &f.ssim.before, &f.ssim.after, &f.contrast.before, &f.contrast.after,
+		&f.psnr.before, &f.psnr.after, &f.ssim.before, &f.ssim.after, &f.contrast.before,
+		&f.contrast.after,
 		&f.cer.before, &f.cer.after, &f.white, &f.hue, &f.kB,
 	}
 }

@@ -115,7 +115,8 @@ func run(dir, out string) error {
 	fmt.Println()
 	for _, name := range classes {
 		t := totals[name]
-		fmt.Printf("%-16s %6.2f→%6.2f %15s %6.3f→%6.3f", name, t.shift[0]/t.pages, t.shift[1]/t.pages, "", t.ssim[0]/t.pages, t.ssim[1]/t.pages)
+		fmt.Printf("%-16s %6.2f→%6.2f %15s %6.3f→%6.3f", name, t.shift[0]/t.pages, t.shift[1]/t.pages, "",
+			t.ssim[0]/t.pages, t.ssim[1]/t.pages)
 		if t.cer[0] > 0 {
 			fmt.Printf("  %6.2f→%6.2f", 100*t.cer[0]/t.pages, 100*t.cer[1]/t.pages)
 			if least := totals[unbent]; least != nil && t.cer[1]/t.pages > more*least.cer[1]/least.pages {
@@ -155,7 +156,8 @@ func (b *bench) measure(c testCase) (f figures, err error) {
 	case "curl", "book", "fold":
 		most = max(2, before/2)
 	}
-	if after > most || (c.Class == "flat" || c.Class == unbent) && warp != nil || c.Class == "skew" && math.Abs(left) > 0.2 {
+	if after > most || (c.Class == "flat" || c.Class == unbent) && warp != nil || c.Class == "skew" &&
+		math.Abs(left) > 0.2 {
 		mark = " *"
 	}
 	if warp == nil {
@@ -166,8 +168,10 @@ func (b *bench) measure(c testCase) (f figures, err error) {
 		straight = warp.Apply(src, runtime.GOMAXPROCS(0))
 	}
 	ideal := c.page(src, c.at)
-	f.ssim = [2]float64{picture.MultiScaleSSIM(c.page(src, was.at), ideal), picture.MultiScaleSSIM(c.page(straight, is.at), ideal)}
-	fmt.Printf("%-16s %6.2f→%6.2f  %6.2f→%6.2f  %6.3f→%6.3f", c.Name, before, after, skew, left, f.ssim[0], f.ssim[1])
+	f.ssim = [2]float64{picture.MultiScaleSSIM(c.page(src, was.at), ideal),
+		picture.MultiScaleSSIM(c.page(straight, is.at), ideal)}
+	fmt.Printf("%-16s %6.2f→%6.2f  %6.2f→%6.2f  %6.3f→%6.3f", c.Name, before, after, skew, left,
+		f.ssim[0], f.ssim[1])
 	var file bytes.Buffer
 	if err := png.Encode(&file, straight); err != nil {
 		return f, err
@@ -212,7 +216,8 @@ type placed struct {
 func place(c testCase, w *raster.Warp, width int) (p placed) {
 	is, want := make([]complex128, len(c.Map)), make([]complex128, len(c.Map))
 	for i, at := range c.Map {
-		want[i] = complex(float64(i%mapColumns)/(mapColumns-1)*(c.Page[0]-1), float64(i/mapColumns)/(mapRows-1)*(c.Page[1]-1))
+		want[i] = complex(float64(i%mapColumns)/(mapColumns-1)*(c.Page[0]-1),
+			float64(i/mapColumns)/(mapRows-1)*(c.Page[1]-1))
 		is[i] = complex(at[0], at[1])
 		if w != nil {
 			is[i] = straightened(w, width, at)

@@ -28,7 +28,8 @@ func (c config) transport() error {
 	if err != nil {
 		return err
 	}
-	w, err := fleet.NewWorker(fleet.Config{URL: f.server.ClientURL()}, fleet.WorkerConfig{Slots: slots, Drain: time.Minute}, copies{}, slog.New(slog.DiscardHandler))
+	w, err := fleet.NewWorker(fleet.Config{URL: f.server.ClientURL()},
+		fleet.WorkerConfig{Slots: slots, Drain: time.Minute}, copies{}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return errors.Join(err, f.dismiss())
 	}
@@ -60,7 +61,8 @@ func (c config) ledger(database string) error {
 	owners := make(chan string, callers)
 	for i := range callers {
 		owner := fmt.Sprintf("customer:bench-%d-%d", time.Now().UnixNano(), i)
-		g := credit.Grant{Owner: owner, Plan: "bench", Credits: pages, Expires: time.Now().Add(24 * time.Hour), Source: owner}
+		g := credit.Grant{Owner: owner, Plan: "bench", Credits: pages,
+			Expires: time.Now().Add(24 * time.Hour), Source: owner}
 		if _, _, err := credits.Grant(ctx, g); err != nil {
 			return errors.Join(err, db.Close())
 		}
@@ -68,7 +70,8 @@ func (c config) ledger(database string) error {
 	}
 	c.pages, c.page = pages, []byte{0}
 	r, err := c.round(ledgerOnly{credits, owners}, callers, []*exec.Cmd{})
-	fmt.Printf("\na credit held and settled, %d callers: %.0f pages/s, %.2f CPU ms/page beside the database's own\n", callers, r.rate, r.cpu)
+	fmt.Printf("\na credit held and settled, %d callers: %.0f pages/s, %.2f CPU ms/page beside the "+
+		"database's own\n", callers, r.rate, r.cpu)
 	return errors.Join(err, db.Close())
 }
 
@@ -81,7 +84,9 @@ type ledgerOnly struct {
 func (l ledgerOnly) Clean(ctx context.Context, _ []byte, _ unink.Options) (*unink.Result, error) {
 	owner := <-l.owners
 	defer func() { l.owners <- owner }()
-	hold, err := l.credits.Reserve(ctx, credit.Reservation{Owners: []string{owner}, Lease: time.Minute})
+	hold, err := l.credits.Reserve(
+		ctx, credit.Reservation{Owners: []string{owner}, Lease: time.Minute},
+	)
 	if err != nil {
 		return nil, err
 	}

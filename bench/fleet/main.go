@@ -59,7 +59,8 @@ func run(c config, page, workers, database string) (err error) {
 	if c.page, err = os.ReadFile(page); err != nil {
 		return err
 	}
-	fmt.Printf("%d KiB a page, %d CPUs, load %s; medians of %d rounds of %d pages\n\n", len(c.page)>>10, runtime.NumCPU(), load(), c.rounds, c.pages)
+	fmt.Printf("%d KiB a page, %d CPUs, load %s; medians of %d rounds of %d pages\n\n",
+		len(c.page)>>10, runtime.NumCPU(), load(), c.rounds, c.pages)
 	fmt.Printf("%-10s%14s%14s%16s%18s\n", "workers", "", "pages/s", "CPU ms/page", "beyond engine ms")
 	for text := range strings.FieldsFuncSeq(workers, func(r rune) bool { return r == ',' }) {
 		n, err := strconv.Atoi(text)
@@ -104,8 +105,10 @@ func (c config) compare(n int) error {
 	cpu := func(r round) float64 { return r.cpu }
 	a, b := median(alone, speed), median(fleet, speed)
 	fmt.Printf("%-10d%14s%14.2f%16.0f\n", n, "here", a, median(alone, cpu))
-	fmt.Printf("%-10s%14s%14.2f%16.0f%18.1f\n", "", "fleet", b, median(fleet, cpu), median(fleet, func(r round) float64 { return r.beyond }))
-	fmt.Printf("%-10s%14s%13.0f%%%15.0f%%\n", "", "", 100*b/a, 100*median(fleet, cpu)/median(alone, cpu))
+	fmt.Printf("%-10s%14s%14.2f%16.0f%18.1f\n", "", "fleet", b, median(fleet, cpu),
+		median(fleet, func(r round) float64 { return r.beyond }))
+	fmt.Printf("%-10s%14s%13.0f%%%15.0f%%\n", "", "", 100*b/a,
+		100*median(fleet, cpu)/median(alone, cpu))
 	return errors.Join(f.dismiss(), engine.Close())
 }
 
@@ -155,7 +158,8 @@ func (c config) round(cleaner fleet.Cleaner, atOnce int, others []*exec.Cmd) (ro
 		return round{}, err
 	}
 	slices.Sort(beyond)
-	return round{float64(c.pages) / took.Seconds(), ms(after-before) / float64(c.pages), beyond[len(beyond)/2]}, nil
+	return round{float64(c.pages) / took.Seconds(), ms(after-before) / float64(c.pages),
+		beyond[len(beyond)/2]}, nil
 }
 
 // team is a fleet on this machine.
@@ -166,7 +170,9 @@ type team struct {
 }
 
 func (c config) hire(n int) (*team, error) {
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true})
+	s, err := server.NewServer(&server.Options{
+		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -175,13 +181,15 @@ func (c config) hire(n int) (*team, error) {
 		return nil, errors.New("the NATS server does not start")
 	}
 	t := &team{server: s}
-	if t.client, err = fleet.Open(fleet.Config{URL: s.ClientURL()}, slog.New(slog.DiscardHandler)); err != nil {
+	if t.client, err = fleet.Open(fleet.Config{URL: s.ClientURL()},
+		slog.New(slog.DiscardHandler)); err != nil {
 		return nil, err
 	}
 	slots := make(chan int, 100)
 	t.client.OnCapacity(func(pages int) { slots <- pages })
 	for range n {
-		w := exec.Command(c.program, "worker", "--fleet", s.ClientURL(), "--workers", "1", "--threads", "1")
+		w := exec.Command(c.program, "worker", "--fleet", s.ClientURL(), "--workers", "1",
+			"--threads", "1")
 		w.Stderr = io.Discard
 		if err := w.Start(); err != nil {
 			return nil, errors.Join(err, t.dismiss())

@@ -18,7 +18,8 @@ const (
 // figures are shares of ink from 0 to 1; lower is better.
 type figures struct {
 	Left float64 // of the handwriting's ink, what is left
-	Seen float64 // of it, what lies in strokes of which more than a fifth is left: what a reader still sees
+	// of it, what lies in strokes of which more than a fifth is left: what a reader still sees
+	Seen float64
 	Lost float64 // of the print's ink, what is gone: nothing half as dark within a pixel
 	Hurt float64 // of it, what lies in words of which more than a fifth is gone
 	// Hand and Print say whether there was any to measure.
@@ -33,7 +34,8 @@ func (f figures) String() string {
 		}
 		return fmt.Sprintf("%8.2f", 100*v)
 	}
-	return column(f.Left, f.Hand) + column(f.Seen, f.Hand) + column(f.Lost, f.Print) + column(f.Hurt, f.Print)
+	return column(f.Left, f.Hand) + column(f.Seen, f.Hand) + column(f.Lost, f.Print) +
+		column(f.Hurt, f.Print)
 }
 
 // measure compares a page before and after with its labels, pictures of one size.
@@ -75,7 +77,8 @@ func measure(labels *image.Gray, before, after *picture.RGB) figures {
 
 // shares is which part of a mass is concerned, and which part of it lies in groups of which more
 // than so much is. A group is what of the mask touches once it is grown by reach pixels.
-func shares(mask []uint8, mass, concerned []float32, w, reach int, much float64) (all, groups float64, any bool) {
+func shares(mask []uint8, mass, concerned []float32, w, reach int,
+	much float64) (all, groups float64, any bool) {
 	grown := make([]float32, len(mask))
 	for i, v := range mask {
 		grown[i] = float32(v)

@@ -42,7 +42,8 @@ func main() {
 	flag.IntVar(&c.workers, "workers", 2, "workers")
 	flag.Float64Var(&c.queue, "queue", 0.5, "how long a page may wait, in times of what a page takes")
 	flag.IntVar(&c.times, "times", 5, "how many times the capacity comes")
-	flag.DurationVar(&c.calm, "calm", 20*time.Second, "how long each measurement before the overload lasts")
+	flag.DurationVar(&c.calm, "calm", 20*time.Second,
+		"how long each measurement before the overload lasts")
 	flag.DurationVar(&c.overload, "for", 5*time.Minute, "how long the overload lasts")
 	flag.Parse()
 	if err := c.run(); err != nil {
@@ -68,7 +69,8 @@ func (c config) run() (err error) {
 	}
 	s, err := resilience.Start(context.Background(), resilience.Config{
 		Program: c.program, Folder: folder, Services: c.services, Workers: c.workers,
-		Flags: []string{"--per-customer", "100000", "--queue", strconv.FormatFloat(c.queue, 'g', -1, 64), "--max-requests", "1000", "--deadline", "5m"},
+		Flags: []string{"--per-customer", "100000", "--queue", strconv.FormatFloat(c.queue, 'g', -1, 64),
+			"--max-requests", "1000", "--deadline", "5m"},
 	})
 	defer func() { err = errors.Join(err, s.Close()) }()
 	if err != nil {
@@ -97,7 +99,8 @@ type bench struct {
 }
 
 func (b *bench) measure() error {
-	fmt.Printf("%d KiB a page, %d CPUs, load %s; %d services with a queue of %g for each slot, %d workers\n\n",
+	fmt.Printf("%d KiB a page, %d CPUs, load %s; %d services with a queue of %g for each slot, %d "+
+		"workers\n\n",
 		(len(b.page)+1023)>>10, runtime.NumCPU(), load(), b.services, b.queue, b.workers)
 	fmt.Printf("%-22s%10s%10s%10s%10s\n", "", "pages/s", "p50 ms", "p99 ms", "max ms")
 	b.closed(b.workers, b.calm/4) // warms up
@@ -117,11 +120,15 @@ func (b *bench) measure() error {
 	took := time.Since(began)
 	accepted, _ := b.tell("overload: accepted", cleaned(answers, true), took)
 	b.tell("overload: refused", cleaned(answers, false), took)
-	fmt.Printf("\naccepted, p99: %.1f times that at capacity, %.1f times that of one at a time\n", ratio(accepted, capacity), ratio(accepted, calm))
+	fmt.Printf("\naccepted, p99: %.1f times that at capacity, %.1f times that of one at a time\n",
+		ratio(accepted, capacity), ratio(accepted, calm))
 	if err != nil {
 		return err
 	}
-	fmt.Printf("a page took no longer than twice the time of one alone %.1f s after the end; load %s\n\n", recovered.Seconds(), load())
+	fmt.Printf(
+		"a page took no longer than twice the time of one alone %.1f s after the end; load %s\n\n",
+		recovered.Seconds(), load(),
+	)
 	fmt.Printf("%-14s%s\n", "MiB resident", "before, at each tenth of the time, and after")
 	for i, p := range b.system.Processes() {
 		fmt.Printf("%-14s%s\n", fmt.Sprint(p.Name, " ", i+1), strings.Join(memory[p], " "))
@@ -223,11 +230,14 @@ func (b *bench) watch() (stop func() map[*resilience.Process][]string) {
 }
 
 func cleaned(answers []resilience.Answer, want bool) []resilience.Answer {
-	return slices.DeleteFunc(slices.Clone(answers), func(a resilience.Answer) bool { return a.Cleaned() != want })
+	return slices.DeleteFunc(slices.Clone(answers), func(a resilience.Answer) bool {
+		return a.Cleaned() != want
+	})
 }
 
 // tell prints one line, and returns the 99th percentile and the rate a second.
-func (b *bench) tell(what string, answers []resilience.Answer, in time.Duration) (p99 time.Duration, rate float64) {
+func (b *bench) tell(what string, answers []resilience.Answer,
+	in time.Duration) (p99 time.Duration, rate float64) {
 	if len(answers) == 0 {
 		fmt.Printf("%-22s%10s\n", what, "none")
 		return 0, 0
@@ -235,7 +245,8 @@ func (b *bench) tell(what string, answers []resilience.Answer, in time.Duration)
 	slices.SortFunc(answers, func(a, b resilience.Answer) int { return int(a.Took - b.Took) })
 	at := func(part float64) time.Duration { return answers[int(part*float64(len(answers)-1))].Took }
 	rate = float64(len(answers)) / in.Seconds()
-	fmt.Printf("%-22s%10.1f%10d%10d%10d\n", what, rate, at(0.5).Milliseconds(), at(0.99).Milliseconds(), at(1).Milliseconds())
+	fmt.Printf("%-22s%10.1f%10d%10d%10d\n", what, rate, at(0.5).Milliseconds(),
+		at(0.99).Milliseconds(), at(1).Milliseconds())
 	return at(0.99), rate
 }
 

@@ -52,7 +52,8 @@ func (t *tally) add(o tally) {
 
 func (t tally) String() string {
 	n := float64(max(1, t.right+t.wrong+t.left)) / 100
-	return fmt.Sprintf("%6d %7.2f %7.2f %7.2f", t.right+t.wrong+t.left, float64(t.right)/n, float64(t.wrong)/n, float64(t.left)/n)
+	return fmt.Sprintf("%6d %7.2f %7.2f %7.2f", t.right+t.wrong+t.left, float64(t.right)/n,
+		float64(t.wrong)/n, float64(t.left)/n)
 }
 
 func run(dir string, verbose bool) error {
@@ -81,20 +82,23 @@ func run(dir string, verbose bool) error {
 			others.add(t)
 		}
 		if verbose && t.right < 4 {
-			fmt.Printf("%-44s %-8s %5d letters: %d right, %d wrong, %d left\n", c.Name, c.Lang, c.Letters, t.right, t.wrong, t.left)
+			fmt.Printf("%-44s %-8s %5d letters: %d right, %d wrong, %d left\n", c.Name, c.Lang, c.Letters,
+				t.right, t.wrong, t.left)
 		}
 	}
 	all := lettered
 	all.add(others)
 	fmt.Printf("%-24s %6s %7s %7s %7s\n", "pages with", "shown", "right%", "wrong%", "left%")
-	fmt.Printf("%-24s %v\n%-24s %v\n%-24s %v\n", fmt.Sprintf("%d letters or more", fewLetters), lettered, "fewer", others, "all", all)
+	fmt.Printf("%-24s %v\n%-24s %v\n%-24s %v\n", fmt.Sprintf("%d letters or more", fewLetters),
+		lettered, "fewer", others, "all", all)
 	return nil
 }
 
 // measure shows a page at all four angles.
 func measure(runner nn.Runner, page *image.RGBA) (t tally, err error) {
 	for k := range 4 {
-		back, _, err := restore.Upright(context.Background(), runner, raster.Turn(page, k), runtime.GOMAXPROCS(0))
+		back, _, err := restore.Upright(context.Background(), runner, raster.Turn(page, k),
+			runtime.GOMAXPROCS(0))
 		switch {
 		case err != nil:
 			return t, err

@@ -121,7 +121,8 @@ func (s *summary) print(asJSON bool) error {
 	if asJSON {
 		return json.NewEncoder(os.Stdout).Encode(s)
 	}
-	fmt.Printf("%-6s %7s %7s %7s %7s %7s %7s %8s\n", "case", "psnr", "ssim", "iou", "left%", "lost%", "rules%", "removed%")
+	fmt.Printf("%-6s %7s %7s %7s %7s %7s %7s %8s\n", "case", "psnr", "ssim", "iou", "left%", "lost%",
+		"rules%", "removed%")
 	for _, f := range append(s.Cases, *w) {
 		note := ""
 		if f.Blank {
@@ -130,7 +131,8 @@ func (s *summary) print(asJSON bool) error {
 		fmt.Printf("%-6s %7.2f %7.4f %7.3f %7.2f %7.2f %7.2f %8.2f%s\n", f.Case, f.PSNR, f.SSIM, f.IoU,
 			100*f.Left, 100*f.Lost, 100*f.Rules, 100*f.Removed, note)
 	}
-	fmt.Printf("of %.0f pages nobody wrote on: nothing erased on %.0f %%, print lost %.2f %%\n", blank, 100*s.NothingErased, 100*s.BlankLost)
+	fmt.Printf("of %.0f pages nobody wrote on: nothing erased on %.0f %%, print lost %.2f %%\n", blank,
+		100*s.NothingErased, 100*s.BlankLost)
 	return nil
 }
 
@@ -195,7 +197,8 @@ func load(stem string) (*testCase, error) {
 
 func (c *testCase) measure(cleaner *unink.Cleaner) (f figures, err error) {
 	r, err := cleaner.Clean(context.Background(), c.data, unink.Options{
-		Finish: unink.Colour, Format: unink.PNG, Layers: true, KeepOrientation: true, KeepDistortion: true,
+		Finish: unink.Colour, Format: unink.PNG, Layers: true, KeepOrientation: true,
+		KeepDistortion: true,
 	})
 	if err != nil {
 		return f, err

@@ -21,7 +21,8 @@ func Find() (r Reader, ok bool) {
 // each.
 func (r Reader) Read(data []byte) (string, error) {
 	cmd := exec.Command(r.path, "-", "-", "--dpi", "150", "--psm", "3", "-l", "eng")
-	cmd.Env = append(os.Environ(), "OMP_THREAD_LIMIT=1") // its threads spin against those of other programs
+	// its threads spin against those of other programs
+	cmd.Env = append(os.Environ(), "OMP_THREAD_LIMIT=1")
 	cmd.Stdin = bytes.NewReader(data)
 	out, err := cmd.Output()
 	return strings.Join(strings.Fields(string(out)), " "), err

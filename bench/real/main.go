@@ -26,11 +26,13 @@ import (
 func main() {
 	dir := flag.String("dir", "", "folder with pages/ and ann/")
 	finish := flag.String("finish", "colour", "colour or scan")
-	out := flag.String("out", filepath.Join(os.TempDir(), "unink-real"), "folder for the cleaned pages")
+	out := flag.String("out", filepath.Join(os.TempDir(), "unink-real"),
+		"folder for the cleaned pages")
 	compare := flag.String("compare", "", "folder for pictures of before and after")
 	only := flag.String("only", "", "only pages whose name contains this")
 	flag.Parse()
-	if err := run(pages.Set{Dir: *dir, Finish: *finish, Out: *out, Only: *only}, *compare); err != nil {
+	if err := run(pages.Set{Dir: *dir, Finish: *finish, Out: *out, Only: *only},
+		*compare); err != nil {
 		fmt.Fprintln(os.Stderr, "real:", err)
 		os.Exit(1)
 	}

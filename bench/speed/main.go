@@ -53,7 +53,8 @@ var tasks = []task{
 }
 
 func main() {
-	one := flag.String("task", "", "run one task in this process and print it as JSON: start, a4, photo, sizes")
+	one := flag.String("task", "",
+		"run one task in this process and print it as JSON: start, a4, photo, sizes")
 	threads := flag.Int("threads", 0, "threads for a page; 0 is all CPUs")
 	flag.Parse()
 	var err error
@@ -100,7 +101,8 @@ func report(threads int) error {
 		if err := json.Unmarshal(out, &m); err != nil {
 			return err
 		}
-		fmt.Printf("%-26s %9.0f %9s %9.0f %9.0f %9s  %s\n", m.Name, m.Millis, bar(t.millis), m.Network, m.MiB, bar(t.mib), m.Note)
+		fmt.Printf("%-26s %9.0f %9s %9.0f %9.0f %9s  %s\n", m.Name, m.Millis, bar(t.millis), m.Network,
+			m.MiB, bar(t.mib), m.Note)
 	}
 	return nil
 }

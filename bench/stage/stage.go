@@ -50,5 +50,6 @@ func Network(read func() ([]byte, models.Manifest, error), jobs []nn.Job) (*nn.O
 	if err != nil {
 		return nil, err
 	}
-	return nn.Open(nn.Config{Model: onnx, Inputs: manifest.Inputs, Output: manifest.Output, Jobs: jobs, Threads: runtime.GOMAXPROCS(0)})
+	return nn.Open(nn.Config{Model: onnx, Inputs: manifest.Inputs, Output: manifest.Output, Jobs: jobs,
+		Threads: runtime.GOMAXPROCS(0)})
 }

@@ -63,7 +63,8 @@ func clean(image []byte) ([]byte, error) {
 		return nil, err
 	}
 	status, wait, text, err := send(body)
-	if err == nil && (status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable) {
+	if err == nil && (status == http.StatusTooManyRequests ||
+		status == http.StatusServiceUnavailable) {
 		time.Sleep(wait) // busy: come back once
 		status, _, text, err = send(body)
 	}
@@ -84,7 +85,8 @@ var client = http.Client{Timeout: time.Minute}
 
 // send returns the status, how long to wait when the service is busy, and the answer.
 func send(body []byte) (status int, wait time.Duration, text []byte, err error) {
-	req, err := http.NewRequest(http.MethodPost, os.Getenv("UNINK_URL")+"/cleanup", bytes.NewReader(body))
+	req, err := http.NewRequest(http.MethodPost, os.Getenv("UNINK_URL")+"/cleanup",
+		bytes.NewReader(body))
 	if err != nil {
 		return 0, 0, nil, err
 	}

@@ -35,18 +35,21 @@ const (
 
 // User is somebody who has an account.
 type User struct {
-	ID       string    `json:"id"`
-	Kind     Kind      `json:"kind"`
-	Email    string    `json:"email,omitempty"` // lower case; empty for anonymous accounts and identities without one
-	Role     string    `json:"role,omitempty"`  // "" or [Operator]
-	Verified bool      `json:"verified"`        // the e-mail address is known to be the user's
+	ID   string `json:"id"`
+	Kind Kind   `json:"kind"`
+	// lower case; empty for anonymous accounts and identities without one
+	Email    string    `json:"email,omitempty"`
+	Role     string    `json:"role,omitempty"` // "" or [Operator]
+	Verified bool      `json:"verified"`       // the e-mail address is known to be the user's
 	Created  time.Time `json:"created"`
 	Bought   bool      `json:"bought"` // paid for something, ever
 }
 
 // The errors that callers tell apart, besides [InputError] and [ThrottledError].
 var (
-	ErrCredentials    = errors.New("account: the e-mail address or the password is wrong, or the address is not verified")
+	ErrCredentials = errors.New(
+		"account: the e-mail address or the password is wrong, or the address is not verified",
+	)
 	ErrNoSession      = errors.New("account: no such session, or it has ended")
 	ErrOneTimeToken   = errors.New("account: the one-time token is unknown, used or expired")
 	ErrNotEstablished = errors.New("account: the user is not the anonymous account of the device")
@@ -71,9 +74,10 @@ func (e *ThrottledError) Error() string {
 
 // The kinds of a [Notice].
 const (
-	NoticeVerify            = "verify"             // with a token for [Service.Verify]
-	NoticeAlreadyRegistered = "already-registered" // somebody signed up with an address that has an account
-	NoticeReset             = "reset"              // with a token for [Service.Reset]
+	NoticeVerify = "verify" // with a token for [Service.Verify]
+	// somebody signed up with an address that has an account
+	NoticeAlreadyRegistered = "already-registered"
+	NoticeReset             = "reset" // with a token for [Service.Reset]
 )
 
 // Notice is a mail to be written to somebody.
@@ -113,7 +117,8 @@ const minSecret = 32 // bytes
 // Validate says which field is out of range.
 func (c Config) Validate() error {
 	if len(c.Secret) < minSecret {
-		return fmt.Errorf("the server's secret must have at least %d bytes, not %d", minSecret, len(c.Secret))
+		return fmt.Errorf("the server's secret must have at least %d bytes, not %d", minSecret,
+			len(c.Secret))
 	}
 	return errors.Join(c.Argon.validate(), c.OIDC.validate())
 }
@@ -132,7 +137,8 @@ type Service struct {
 }
 
 // New makes a service. A nil throttle slows nothing down.
-func New(c Config, store Store, mailer Mailer, throttle Throttle, now func() time.Time, log *slog.Logger) (*Service, error) {
+func New(c Config, store Store, mailer Mailer, throttle Throttle, now func() time.Time,
+	log *slog.Logger) (*Service, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
@@ -196,5 +202,6 @@ func verdict(wait time.Duration, err error) error {
 // attempts are the keys of an attempt at an account from a network address. The address comes
 // first: whoever is refused there cannot use up what the account's owner may do.
 func (s *Service) attempts(what, address, email string) []string {
-	return []string{what + "-address:" + s.hashAddress(address), what + "-account:" + keyed(s.keys.attempt, foldEmail(email))}
+	return []string{what + "-address:" + s.hashAddress(address),
+		what + "-account:" + keyed(s.keys.attempt, foldEmail(email))}
 }

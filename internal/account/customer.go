@@ -50,17 +50,23 @@ var slugForm = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{1,38}[a-z0-9]$`)
 
 // reserved are labels that mean something else in a domain.
 var reserved = []string{
-	"www", "api", "admin", "mail", "smtp", "imap", "pop", "pop3", "ftp", "ns1", "ns2", "mx1", "mx2", "dns", "vpn",
-	"app", "apps", "web", "auth", "login", "sso", "account", "accounts", "billing", "pay", "payment", "shop", "store",
-	"status", "support", "help", "docs", "blog", "static", "assets", "cdn", "img", "images", "media", "files",
-	"test", "dev", "staging", "demo", "internal", "localhost", "local", "root", "operator", "metrics", "unink",
-	"postmaster", "webmaster", "hostmaster", "abuse", "security", "autoconfig", "autodiscover", "wpad", "isatap",
+	"www", "api", "admin", "mail", "smtp", "imap", "pop", "pop3", "ftp", "ns1", "ns2", "mx1", "mx2",
+	"dns", "vpn",
+	"app", "apps", "web", "auth", "login", "sso", "account", "accounts", "billing", "pay", "payment",
+	"shop", "store",
+	"status", "support", "help", "docs", "blog", "static", "assets", "cdn", "img", "images", "media",
+	"files",
+	"test", "dev", "staging", "demo", "internal", "localhost", "local", "root", "operator", "metrics",
+	"unink",
+	"postmaster", "webmaster", "hostmaster", "abuse", "security", "autoconfig", "autodiscover", "wpad",
+	"isatap",
 }
 
 func checkSlug(slug string) error {
 	switch {
 	case !slugForm.MatchString(slug), strings.HasPrefix(slug, "xn--"):
-		return &InputError{"slug", "must be 3 to 40 of a-z, 0-9 and -, neither beginning nor ending with - nor beginning with xn--"}
+		return &InputError{"slug", "must be 3 to 40 of a-z, 0-9 and -, neither beginning nor ending " +
+			"with - nor beginning with xn--"}
 	case slices.Contains(reserved, slug):
 		return &InputError{"slug", fmt.Sprintf("%q is reserved; take another", slug)}
 	}
@@ -92,18 +98,21 @@ func checkText(field, text string) error {
 // reference is the same purchase, and gives the same customer; another purchase with the same
 // e-mail address reuses the customer unless that was revoked. Without a slug, one is made of the
 // name; a slug that another customer has is [ErrExists]. Without a reference, it is no purchase.
-func (s *Service) CreateCustomer(ctx context.Context, email, name, slug, reference string) (c Customer, created bool, err error) {
+func (s *Service) CreateCustomer(ctx context.Context, email, name, slug,
+	reference string) (c Customer, created bool, err error) {
 	email, err = checkEmail(email)
 	if err == nil && slug != "" {
 		err = checkSlug(slug)
 	}
-	if err := errors.Join(err, checkText("name", name), checkText("reference", reference)); err != nil {
+	if err := errors.Join(err, checkText("name", name),
+		checkText("reference", reference)); err != nil {
 		return c, false, err
 	}
 	// A random slug or AppCode may be taken. So may seem a given slug when the same purchase comes
 	// twice at the same time; the next look finds its customer.
 	for range newSlugTries {
-		made := Customer{ID: ident.New("cus"), Slug: slug, AppCode: rand.Text()[:appCodeLength], Email: email, Name: name, Created: s.now()}
+		made := Customer{ID: ident.New("cus"), Slug: slug, AppCode: rand.Text()[:appCodeLength],
+			Email: email, Name: name, Created: s.now()}
 		if slug == "" {
 			made.Slug = deriveSlug(name)
 		}
@@ -153,7 +162,8 @@ func (s *Service) CustomerOf(ctx context.Context, u User) (Customer, error) {
 
 // Rotate makes a token for a user's customer with a slug, as [Service.NewToken] does. Attempts are
 // throttled by user. It returns [ErrNotFound] for a customer of somebody else.
-func (s *Service) Rotate(ctx context.Context, u User, slug string, grace time.Duration) (token string, c Customer, err error) {
+func (s *Service) Rotate(ctx context.Context, u User, slug string,
+	grace time.Duration) (token string, c Customer, err error) {
 	if err := s.allow(ctx, "rotate-account:"+u.ID); err != nil {
 		return "", c, err
 	}
@@ -179,7 +189,8 @@ func (s *Service) RevokeCustomer(ctx context.Context, id string) error {
 
 // NewToken makes a token for a customer that is not revoked. The earlier ones end after a grace
 // period, at once when that is 0. The token is nowhere kept.
-func (s *Service) NewToken(ctx context.Context, customerID string, grace time.Duration) (token, id string, err error) {
+func (s *Service) NewToken(ctx context.Context, customerID string,
+	grace time.Duration) (token, id string, err error) {
 	if grace < 0 {
 		return "", "", &InputError{"grace period", "must not be negative"}
 	}

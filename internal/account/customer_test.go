@@ -38,7 +38,9 @@ func (w *world) authenticate(token string) error {
 func TestCreateCustomer(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.customer()
-		if c.Slug != "acme" || !regexp.MustCompile(`^[A-Z0-9]{10}$`).MatchString(c.AppCode) || c.Email != "dev@example.com" || c.Name != "Acme, Inc." || !c.Created.Equal(began) || !c.Revoked.IsZero() {
+		if c.Slug != "acme" || !regexp.MustCompile(`^[A-Z0-9]{10}$`).MatchString(c.AppCode) ||
+			c.Email != "dev@example.com" || c.Name != "Acme, Inc." || !c.Created.Equal(began) ||
+			!c.Revoked.IsZero() {
 			t.Errorf("made %+v", c)
 		}
 		for what, again := range map[string][4]string{
@@ -69,9 +71,11 @@ func TestCreateCustomer(t *testing.T) {
 
 func TestSlugs(t *testing.T) {
 	each(t, func(w *world) {
-		for _, bad := range []string{"ab", strings.Repeat("a", 41), "Acme", "-acme", "acme-", "ac.me", "ac me", "äcme", "www", "api", "admin", "mail", "xn--acme", "a\x00cme"} {
+		for _, bad := range []string{"ab", strings.Repeat("a", 41), "Acme", "-acme", "acme-", "ac.me",
+			"ac me", "äcme", "www", "api", "admin", "mail", "xn--acme", "a\x00cme"} {
 			var input *account.InputError
-			if _, _, err := w.CreateCustomer(w.ctx, email, "", bad, ""); !errors.As(err, &input) || input.Field != "slug" {
+			if _, _, err := w.CreateCustomer(w.ctx, email, "", bad, ""); !errors.As(err, &input) ||
+				input.Field != "slug" {
 				t.Errorf("slug %q: error is %v", bad, err)
 			}
 		}
@@ -83,18 +87,21 @@ func TestSlugs(t *testing.T) {
 			"Müller":                         `^m-ller-[a-z0-9]{6}$`,
 			strings.Repeat("long name ", 12): `^long-name-long-name-long-name-[a-z0-9]{6}$`,
 		} {
-			c, _, err := w.CreateCustomer(w.ctx, want[1:4]+string(rune('a'+len(name)%26))+"@example.com", name, "", "")
+			c, _, err := w.CreateCustomer(w.ctx, want[1:4]+string(rune('a'+len(name)%26))+"@example.com",
+				name, "", "")
 			if err != nil || !regexp.MustCompile(want).MatchString(c.Slug) {
 				t.Errorf("name %q: slug %q, %v", name, c.Slug, err)
 			}
 		}
 		var input *account.InputError
 		for _, bad := range []string{"two\nlines", strings.Repeat("x", 201), "\xff"} {
-			if _, _, err := w.CreateCustomer(w.ctx, email, bad, "", ""); !errors.As(err, &input) || input.Field != "name" {
+			if _, _, err := w.CreateCustomer(w.ctx, email, bad, "", ""); !errors.As(err, &input) ||
+				input.Field != "name" {
 				t.Errorf("name %q: error is %v", bad, err)
 			}
 		}
-		if _, _, err := w.CreateCustomer(w.ctx, "nobody", "", "", ""); !errors.As(err, &input) || input.Field != "e-mail address" {
+		if _, _, err := w.CreateCustomer(w.ctx, "nobody", "", "", ""); !errors.As(err, &input) ||
+			input.Field != "e-mail address" {
 			t.Errorf("error is %v", err)
 		}
 	})
@@ -103,7 +110,8 @@ func TestSlugs(t *testing.T) {
 func TestOnePurchaseTwiceAtOnce(t *testing.T) {
 	each(t, func(w *world) {
 		got := w.atOnce(8, account.ErrNotFound, func(i int) error {
-			_, created, err := w.CreateCustomer(w.ctx, "dev@example.com", "Acme", "acme", "cs_"+string(rune('0'+i/2)))
+			_, created, err := w.CreateCustomer(w.ctx, "dev@example.com", "Acme", "acme",
+				"cs_"+string(rune('0'+i/2)))
 			if err == nil && !created {
 				err = account.ErrNotFound
 			}
@@ -113,7 +121,8 @@ func TestOnePurchaseTwiceAtOnce(t *testing.T) {
 			t.Errorf("made %d, there are %v, %v", got, customers, err)
 		}
 		got = w.atOnce(8, account.ErrNotFound, func(i int) error {
-			_, created, err := w.CreateCustomer(w.ctx, string(rune('a'+i))+"@example.com", "Acme", "", "cs_same")
+			_, created, err := w.CreateCustomer(w.ctx, string(rune('a'+i))+"@example.com", "Acme",
+				"", "cs_same")
 			if err == nil && !created {
 				err = account.ErrNotFound
 			}
@@ -129,7 +138,8 @@ func TestAuthenticate(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.customer()
 		token, id := w.token(c, 0)
-		if !regexp.MustCompile(`^unk_`+c.AppCode+`_[a-z0-9]{26}_[0-9a-f]{32}$`).MatchString(token) || id == "" {
+		if !regexp.MustCompile(`^unk_`+c.AppCode+`_[a-z0-9]{26}_[0-9a-f]{32}$`).MatchString(token) ||
+			id == "" {
 			t.Errorf("token %q, id %q", token, id)
 		}
 		if got, err := w.Authenticate(w.ctx, token); err != nil || got != c {
@@ -177,7 +187,9 @@ func TestRotationAtOnce(t *testing.T) {
 			tokens[i], _, err = w.NewToken(w.ctx, c.ID, 0)
 			return err
 		})
-		if good := w.atOnce(len(tokens), account.ErrToken, func(i int) error { return w.authenticate(tokens[i]) }); good != 1 {
+		if good := w.atOnce(len(tokens), account.ErrToken, func(i int) error {
+			return w.authenticate(tokens[i])
+		}); good != 1 {
 			t.Errorf("%d tokens are good, want 1", good)
 		}
 	})
@@ -229,10 +241,14 @@ func forged(token string) map[string]string {
 		return token[:at] + string(other) + token[at+1:]
 	}
 	return map[string]string{
-		"empty": "", "prefix": "unk_", "truncated": token[:len(token)-1], "half": token[:len(token)/2], "longer": token + "0",
-		"space": " " + token, "newline": token + "\n", "upper case": strings.ToUpper(token), "AppCode": flip(6), "secret": flip(20),
-		"signature": flip(len(token) - 3), "underscore": flip(41), "no signature": token[:len(token)-32] + strings.Repeat("0", 32),
-		"huge": strings.Repeat(token, 10_000), "NUL": strings.Repeat("\x00", len(token)), "SQL": "' OR 1=1 --",
+		"empty": "", "prefix": "unk_", "truncated": token[:len(token)-1], "half": token[:len(token)/2],
+		"longer": token + "0",
+		"space":  " " + token, "newline": token + "\n", "upper case": strings.ToUpper(token),
+		"AppCode": flip(6), "secret": flip(20),
+		"signature": flip(len(token) - 3), "underscore": flip(41),
+		"no signature": token[:len(token)-32] + strings.Repeat("0", 32),
+		"huge":         strings.Repeat(token, 10_000), "NUL": strings.Repeat("\x00", len(token)),
+		"SQL": "' OR 1=1 --",
 	}
 }
 
@@ -253,7 +269,8 @@ func TestForgedTokensNeverReachTheDatabase(t *testing.T) {
 		token, _ := w.token(w.customer(), 0)
 		s := without(t, secret)
 		for what, bad := range forged(token) {
-			if _, err := s.Authenticate(w.ctx, bad); err != account.ErrSignature { //nolint:errorlint // not even wrapped
+			// nolint:errorlint // not even wrapped
+			if _, err := s.Authenticate(w.ctx, bad); err != account.ErrSignature {
 				t.Errorf("%s: error is %v", what, err)
 			}
 		}
@@ -304,7 +321,8 @@ func TestRotateIsForTheCustomersUser(t *testing.T) {
 		w.must(err)
 		tokens, err := w.Tokens(w.ctx, c.ID)
 		w.must(err)
-		if len(tokens) != 2 || !tokens[0].Ends.IsZero() || !tokens[1].Ends.Equal(began.Add(time.Hour+time.Second)) {
+		if len(tokens) != 2 || !tokens[0].Ends.IsZero() ||
+			!tokens[1].Ends.Equal(began.Add(time.Hour+time.Second)) {
 			t.Errorf("tokens are %+v", tokens)
 		}
 		w.pass(time.Hour)

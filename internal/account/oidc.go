@@ -39,8 +39,10 @@ func (o OIDC) validate() error {
 
 func checkURL(what, address string) error {
 	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || u.Scheme != "https" && (u.Scheme != "http" || !local(u.Hostname())) {
-		return fmt.Errorf("the OpenID Connect %s must be such as https://id.example.com, not %q", what, address)
+	if err != nil || u.Host == "" || u.Scheme != "https" &&
+		(u.Scheme != "http" || !local(u.Hostname())) {
+		return fmt.Errorf("the OpenID Connect %s must be such as https://id.example.com, not %q",
+			what, address)
 	}
 	return nil
 }
@@ -52,9 +54,11 @@ func local(host string) bool {
 
 // The reasons for which signing in at a provider fails.
 var (
-	ErrNoProvider    = errors.New("account: no OpenID Connect provider is configured")
-	ErrProvider      = errors.New("account: the OpenID Connect provider does not answer as it should")
-	ErrSignInState   = errors.New("account: the sign-in was not begun by this browser, or too long ago")
+	ErrNoProvider  = errors.New("account: no OpenID Connect provider is configured")
+	ErrProvider    = errors.New("account: the OpenID Connect provider does not answer as it should")
+	ErrSignInState = errors.New(
+		"account: the sign-in was not begun by this browser, or too long ago",
+	)
 	ErrSignInRefused = errors.New("account: the OpenID Connect provider refused the sign-in")
 	ErrIDToken       = errors.New("account: the ID token is not valid")
 )
@@ -73,7 +77,8 @@ type provider struct {
 }
 
 func newProvider(c OIDC) *provider {
-	return &provider{config: c, client: &http.Client{Timeout: providerTimeout}, turn: make(chan struct{}, 1)}
+	return &provider{config: c, client: &http.Client{Timeout: providerTimeout},
+		turn: make(chan struct{}, 1)}
 }
 
 func (p *provider) discover(ctx context.Context) (*oidc.Provider, error) {
@@ -95,8 +100,9 @@ func (p *provider) discover(ctx context.Context) (*oidc.Provider, error) {
 
 func (p *provider) oauth(found *oidc.Provider) *oauth2.Config {
 	return &oauth2.Config{
-		ClientID: p.config.ClientID, ClientSecret: p.config.ClientSecret, RedirectURL: p.config.RedirectURL,
-		Endpoint: found.Endpoint(), Scopes: []string{oidc.ScopeOpenID, "email"},
+		ClientID: p.config.ClientID, ClientSecret: p.config.ClientSecret,
+		RedirectURL: p.config.RedirectURL,
+		Endpoint:    found.Endpoint(), Scopes: []string{oidc.ScopeOpenID, "email"},
 	}
 }
 
@@ -135,9 +141,12 @@ func (s *Service) BeginSignIn(ctx context.Context) (address, cookie string, err 
 	if err != nil {
 		return "", "", err
 	}
-	in := signIn{State: newToken(), Nonce: newToken(), Verifier: oauth2.GenerateVerifier(), Expires: s.now().Add(signInFor)}
+	in := signIn{State: newToken(), Nonce: newToken(), Verifier: oauth2.GenerateVerifier(),
+		Expires: s.now().Add(signInFor)}
 	cookie, err = s.seal(in)
-	address = s.provider.oauth(found).AuthCodeURL(in.State, oidc.Nonce(in.Nonce), oauth2.S256ChallengeOption(in.Verifier))
+	address = s.provider.oauth(found).AuthCodeURL(
+		in.State, oidc.Nonce(in.Nonce), oauth2.S256ChallengeOption(in.Verifier),
+	)
 	return address, cookie, err
 }
 
@@ -146,12 +155,14 @@ func (s *Service) BeginSignIn(ctx context.Context) (address, cookie string, err 
 // e-mail address, if the provider says it verified it; else a new one. Attempts from a network
 // address are throttled once the cookie fits: pages of other sites can make a browser send the
 // rest.
-func (s *Service) CompleteSignIn(ctx context.Context, query url.Values, cookie, address, agent string) (string, User, error) {
+func (s *Service) CompleteSignIn(ctx context.Context, query url.Values, cookie, address,
+	agent string) (string, User, error) {
 	if s.provider == nil {
 		return "", User{}, ErrNoProvider
 	}
 	in, err := s.unseal(cookie)
-	if err != nil || !s.now().Before(in.Expires) || subtle.ConstantTimeCompare([]byte(in.State), []byte(query.Get("state"))) != 1 {
+	if err != nil || !s.now().Before(in.Expires) ||
+		subtle.ConstantTimeCompare([]byte(in.State), []byte(query.Get("state"))) != 1 {
 		return "", User{}, ErrSignInState
 	}
 	if reason := query.Get("error"); reason != "" {
@@ -166,7 +177,9 @@ func (s *Service) CompleteSignIn(ctx context.Context, query url.Values, cookie, 
 	}
 	u := s.newUser(Registered, claims.email())
 	u.Verified = u.Email != ""
-	u, hash, err := s.store.Identify(ctx, Identity{Issuer: s.provider.config.Issuer, Subject: claims.Subject, Linked: s.now()}, u)
+	u, hash, err := s.store.Identify(
+		ctx, Identity{Issuer: s.provider.config.Issuer, Subject: claims.Subject, Linked: s.now()}, u,
+	)
 	if err != nil {
 		return "", User{}, err
 	}
@@ -205,14 +218,17 @@ func (s *Service) claims(ctx context.Context, code string, in signIn) (c claims,
 		return c, exchangeError(err)
 	}
 	raw, _ := answer.Extra("id_token").(string)
-	token, err := found.Verifier(&oidc.Config{ClientID: s.provider.config.ClientID, Now: s.now}).Verify(ctx, raw)
+	token, err := found.Verifier(
+		&oidc.Config{ClientID: s.provider.config.ClientID, Now: s.now},
+	).Verify(ctx, raw)
 	if err != nil {
 		return c, fmt.Errorf("%w: %w", ErrIDToken, err)
 	}
 	if subtle.ConstantTimeCompare([]byte(token.Nonce), []byte(in.Nonce)) != 1 {
 		return c, fmt.Errorf("%w: its nonce is another's", ErrIDToken)
 	}
-	if err := token.Claims(&c); err != nil || !plain(c.Subject) || c.Subject == "" || len(c.Subject) > 255 {
+	if err := token.Claims(&c); err != nil || !plain(c.Subject) || c.Subject == "" ||
+		len(c.Subject) > 255 {
 		return c, fmt.Errorf("%w: its claims cannot be read", ErrIDToken)
 	}
 	return c, nil

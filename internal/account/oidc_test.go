@@ -55,19 +55,23 @@ type grant struct {
 func newIDP(t *testing.T) *idp {
 	p := &idp{t: t, key: providerKey(), codes: map[string]grant{}}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
-		if p.away.Load() {
-			http.Error(w, "away", http.StatusServiceUnavailable)
-			return
-		}
-		p.answer(w, claims{
-			"issuer": p.server.URL, "authorization_endpoint": p.server.URL + "/authorize",
-			"token_endpoint": p.server.URL + "/token", "jwks_uri": p.server.URL + "/keys",
-			"id_token_signing_alg_values_supported": []string{"RS256"},
+	mux.HandleFunc("GET /.well-known/openid-configuration",
+		func(w http.ResponseWriter, _ *http.Request) {
+			if p.away.Load() {
+				http.Error(w, "away", http.StatusServiceUnavailable)
+				return
+			}
+			p.answer(w, claims{
+				"issuer": p.server.URL, "authorization_endpoint": p.server.URL + "/authorize",
+				"token_endpoint": p.server.URL + "/token", "jwks_uri": p.server.URL + "/keys",
+				"id_token_signing_alg_values_supported": []string{"RS256"},
+			})
 		})
-	})
 	mux.HandleFunc("GET /keys", func(w http.ResponseWriter, _ *http.Request) {
-		p.answer(w, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: &providerKey().PublicKey, KeyID: "1", Algorithm: "RS256", Use: "sig"}}})
+		p.answer(w, jose.JSONWebKeySet{
+			Keys: []jose.JSONWebKey{{Key: &providerKey().PublicKey, KeyID: "1", Algorithm: "RS256",
+				Use: "sig"}},
+		})
 	})
 	mux.HandleFunc("POST /token", p.token)
 	p.server = httptest.NewServer(mux)
@@ -98,11 +102,13 @@ func (p *idp) token(w http.ResponseWriter, r *http.Request) {
 	case id != "unink" || password != clientSecret:
 		http.Error(w, `{"error":"invalid_client"}`, http.StatusUnauthorized)
 		return
-	case !known, grant.challenge != base64.RawURLEncoding.EncodeToString(verifier[:]), r.FormValue("redirect_uri") != "http://localhost/callback":
+	case !known, grant.challenge != base64.RawURLEncoding.EncodeToString(verifier[:]),
+		r.FormValue("redirect_uri") != "http://localhost/callback":
 		http.Error(w, `{"error":"invalid_grant"}`, http.StatusBadRequest)
 		return
 	}
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: p.key}, (&jose.SignerOptions{}).WithHeader("kid", "1"))
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: p.key},
+		(&jose.SignerOptions{}).WithHeader("kid", "1"))
 	if err != nil {
 		p.t.Error(err)
 		return
@@ -114,7 +120,8 @@ func (p *idp) token(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	raw, _ := signed.CompactSerialize()
-	p.answer(w, claims{"access_token": "access", "token_type": "Bearer", "expires_in": 60, "id_token": raw})
+	p.answer(w, claims{"access_token": "access", "token_type": "Bearer", "expires_in": 60,
+		"id_token": raw})
 }
 
 // authorize is what a person does in a browser at the provider: it returns the query that the
@@ -126,10 +133,13 @@ func (p *idp) authorize(address string, about claims) url.Values {
 		p.t.Fatal(err)
 	}
 	q := u.Query()
-	if !strings.HasPrefix(address, p.server.URL+"/authorize?") || q.Get("response_type") != "code" || q.Get("code_challenge_method") != "S256" || len(q.Get("nonce")) < 20 || q.Get("client_id") != "unink" {
+	if !strings.HasPrefix(address, p.server.URL+"/authorize?") || q.Get("response_type") != "code" ||
+		q.Get("code_challenge_method") != "S256" || len(q.Get("nonce")) < 20 ||
+		q.Get("client_id") != "unink" {
 		p.t.Fatalf("the browser was sent to %s", address)
 	}
-	all := claims{"iss": p.server.URL, "aud": "unink", "iat": began.Unix(), "exp": began.Add(time.Hour).Unix(), "nonce": q.Get("nonce")}
+	all := claims{"iss": p.server.URL, "aud": "unink", "iat": began.Unix(),
+		"exp": began.Add(time.Hour).Unix(), "nonce": q.Get("nonce")}
 	maps.Copy(all, about)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -145,7 +155,8 @@ func eachWithIDP(t *testing.T, test func(w *world, p *idp)) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		p := newIDP(t)
 		c := quick()
-		c.OIDC = account.OIDC{Issuer: p.server.URL, ClientID: "unink", ClientSecret: clientSecret, RedirectURL: "http://localhost/callback"}
+		c.OIDC = account.OIDC{Issuer: p.server.URL, ClientID: "unink", ClientSecret: clientSecret,
+			RedirectURL: "http://localhost/callback"}
 		test(newWorld(t, db, c), p)
 	})
 }
@@ -160,7 +171,9 @@ func (w *world) signIn(p *idp, about claims) (string, account.User, error) {
 
 func TestSignInMakesAndFindsUsers(t *testing.T) {
 	eachWithIDP(t, func(w *world, p *idp) {
-		token, u, err := w.signIn(p, claims{"sub": "1", "email": "Ann@example.com", "email_verified": true})
+		token, u, err := w.signIn(
+			p, claims{"sub": "1", "email": "Ann@example.com", "email_verified": true},
+		)
 		w.must(err)
 		if u.Email != email || !u.Verified || u.Kind != account.Registered {
 			t.Errorf("made %+v", u)
@@ -168,7 +181,9 @@ func TestSignInMakesAndFindsUsers(t *testing.T) {
 		if got, err := w.Session(w.ctx, token); err != nil || got != u {
 			t.Errorf("session is of %+v, %v", got, err)
 		}
-		second, again, err := w.signIn(p, claims{"sub": "1", "email": "moved@example.com", "email_verified": true})
+		second, again, err := w.signIn(
+			p, claims{"sub": "1", "email": "moved@example.com", "email_verified": true},
+		)
 		if err != nil || again != u || second == token {
 			t.Errorf("the same identity is %+v, %v", again, err)
 		}
@@ -182,7 +197,8 @@ func TestSignInMakesAndFindsUsers(t *testing.T) {
 		}
 		w.refused(w.logIn(email, ""), account.ErrCredentials)
 		e, err := w.Export(w.ctx, u.ID)
-		if err != nil || len(e.Identities) != 1 || e.Identities[0] != (account.Identity{Issuer: p.server.URL, Subject: "1", Linked: began}) {
+		if err != nil || len(e.Identities) != 1 ||
+			e.Identities[0] != (account.Identity{Issuer: p.server.URL, Subject: "1", Linked: began}) {
 			t.Errorf("export is %+v, %v", e, err)
 		}
 		w.must(w.Delete(w.ctx, u.ID))
@@ -217,10 +233,14 @@ func TestSignInLinksByVerifiedAddress(t *testing.T) {
 
 func TestSignInTwiceAtOnce(t *testing.T) {
 	eachWithIDP(t, func(w *world, p *idp) {
-		for _, about := range []claims{{"sub": "1"}, {"sub": "2", "email": email, "email_verified": true}} {
+		for _, about := range []claims{{"sub": "1"},
+			{"sub": "2", "email": email, "email_verified": true}} {
 			before, err := w.Users(w.ctx, 10, "")
 			w.must(err)
-			if got := w.atOnce(4, nil, func(int) error { _, _, err := w.signIn(p, about); return err }); got != 4 {
+			if got := w.atOnce(4, nil, func(int) error {
+				_, _, err := w.signIn(p, about)
+				return err
+			}); got != 4 {
 				t.Errorf("%d of 4 signed in", got)
 			}
 			if users, err := w.Users(w.ctx, 10, ""); err != nil || len(users) != len(before)+1 {
@@ -237,22 +257,28 @@ func TestSignInNeedsItsBrowser(t *testing.T) {
 		w.must(err)
 		for _, inside := range []string{"state", "nonce"} {
 			u, _ := url.Parse(location)
-			if text, _ := base64.RawURLEncoding.DecodeString(cookie); strings.Contains(string(text), u.Query().Get(inside)) {
+			if text, _ := base64.RawURLEncoding.DecodeString(cookie); strings.Contains(
+				string(text), u.Query().Get(inside),
+			) {
 				t.Errorf("the cookie tells the %s", inside)
 			}
 		}
 		_, another, err := w.BeginSignIn(w.ctx)
 		w.must(err)
 		query := p.authorize(location, about)
-		for what, bad := range map[string]string{"none": "", "another's": another, "not base64": "%", "changed": "A" + cookie[1:], "short": cookie[:10]} {
+		for what, bad := range map[string]string{"none": "", "another's": another, "not base64": "%",
+			"changed": "A" + cookie[1:], "short": cookie[:10]} {
 			if bad == cookie {
 				bad = "B" + cookie[1:]
 			}
-			if _, _, err := w.CompleteSignIn(w.ctx, query, bad, address, agent); !errors.Is(err, account.ErrSignInState) {
+			if _, _, err := w.CompleteSignIn(w.ctx, query, bad, address, agent); !errors.Is(
+				err, account.ErrSignInState,
+			) {
 				t.Errorf("cookie %s: error is %v", what, err)
 			}
 		}
-		if _, _, err := w.CompleteSignIn(w.ctx, url.Values{"code": query["code"]}, cookie, address, agent); !errors.Is(err, account.ErrSignInState) {
+		if _, _, err := w.CompleteSignIn(w.ctx, url.Values{"code": query["code"]}, cookie, address,
+			agent); !errors.Is(err, account.ErrSignInState) {
 			t.Errorf("no state: error is %v", err)
 		}
 		w.pass(10 * time.Minute)
@@ -271,9 +297,11 @@ func TestSignInRefused(t *testing.T) {
 		location, cookie, err := w.BeginSignIn(w.ctx)
 		w.must(err)
 		query := p.authorize(location, claims{"sub": "1"})
-		_, _, err = w.CompleteSignIn(w.ctx, url.Values{"state": query["state"], "error": {"access_denied"}}, cookie, address, agent)
+		_, _, err = w.CompleteSignIn(w.ctx,
+			url.Values{"state": query["state"], "error": {"access_denied"}}, cookie, address, agent)
 		w.refused(err, account.ErrSignInRefused)
-		_, _, err = w.CompleteSignIn(w.ctx, url.Values{"state": query["state"], "code": {"guessed"}}, cookie, address, agent)
+		_, _, err = w.CompleteSignIn(w.ctx, url.Values{"state": query["state"], "code": {"guessed"}},
+			cookie, address, agent)
 		w.refused(err, account.ErrSignInRefused)
 		for what, about := range map[string]claims{
 			"nonce":    {"sub": "1", "nonce": "another"},
@@ -331,7 +359,8 @@ func TestSignInIsThrottled(t *testing.T) {
 		}
 		w.wait = map[string]time.Duration{"sign-in-address:": 90 * time.Second}
 		var throttled *account.ThrottledError
-		if _, _, err = w.CompleteSignIn(w.ctx, query, cookie, address, agent); !errors.As(err, &throttled) || throttled.Wait != 90*time.Second {
+		if _, _, err = w.CompleteSignIn(w.ctx, query, cookie, address,
+			agent); !errors.As(err, &throttled) || throttled.Wait != 90*time.Second {
 			t.Errorf("error is %v", err)
 		}
 		if len(w.attempts) != 1 || strings.Contains(w.attempts[0], address) {
@@ -348,7 +377,9 @@ func TestNoProvider(t *testing.T) {
 	if _, _, err := s.BeginSignIn(t.Context()); !errors.Is(err, account.ErrNoProvider) {
 		t.Errorf("error is %v", err)
 	}
-	if _, _, err := s.CompleteSignIn(t.Context(), nil, "", address, agent); !errors.Is(err, account.ErrNoProvider) {
+	if _, _, err := s.CompleteSignIn(t.Context(), nil, "", address, agent); !errors.Is(
+		err, account.ErrNoProvider,
+	) {
 		t.Errorf("error is %v", err)
 	}
 }

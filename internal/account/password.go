@@ -22,7 +22,8 @@ type Argon struct {
 
 func (a Argon) validate() error {
 	if a.Passes < 1 || a.Lanes < 1 || a.Memory < 8*uint32(a.Lanes) || a.Memory > 4<<20 {
-		return errors.New("argon2id needs at least 1 pass, 1 lane, and 8 KiB of memory for each lane, at most 4 GiB")
+		return errors.New("argon2id needs at least 1 pass, 1 lane, and 8 KiB of memory for each lane, " +
+			"at most 4 GiB")
 	}
 	return nil
 }
@@ -42,7 +43,8 @@ type argon struct {
 
 func newArgon(a Argon) *argon {
 	return &argon{
-		params: argon2id.Params{Memory: a.Memory, Iterations: a.Passes, Parallelism: a.Lanes, SaltLength: 16, KeyLength: 32},
+		params: argon2id.Params{Memory: a.Memory, Iterations: a.Passes, Parallelism: a.Lanes,
+			SaltLength: 16, KeyLength: 32},
 		places: make(chan struct{}, runtime.GOMAXPROCS(0)),
 	}
 }
@@ -81,10 +83,14 @@ const (
 
 // obvious are passwords that are long enough and yet tried first.
 var obvious = []string{
-	"1234567890", "12345678910", "123456789012", "0123456789", "0987654321", "9876543210", "1111111111", "0000000000",
-	"1q2w3e4r5t", "1qaz2wsx3edc", "qwertyuiop", "qwerty12345", "qwerty123456", "qwertzuiop", "asdfghjkl;", "azertyuiop",
-	"password12", "password123", "password1234", "passwordpassword", "mypassword", "changeme123", "letmein123",
-	"iloveyou123", "administrator", "admin12345", "welcome123", "abcdefghij", "abc1234567", "abcd123456", "a123456789",
+	"1234567890", "12345678910", "123456789012", "0123456789", "0987654321", "9876543210",
+	"1111111111", "0000000000",
+	"1q2w3e4r5t", "1qaz2wsx3edc", "qwertyuiop", "qwerty12345", "qwerty123456", "qwertzuiop",
+	"asdfghjkl;", "azertyuiop",
+	"password12", "password123", "password1234", "passwordpassword", "mypassword", "changeme123",
+	"letmein123",
+	"iloveyou123", "administrator", "admin12345", "welcome123", "abcdefghij", "abc1234567",
+	"abcd123456", "a123456789",
 	"football123", "basketball", "christopher",
 }
 
@@ -97,7 +103,9 @@ func checkPassword(password, email string) error {
 	case !utf8.ValidString(password):
 		return &InputError{"password", "must be text in UTF-8"}
 	case n < minPassword || n > maxPassword:
-		return &InputError{"password", fmt.Sprintf("must have %d to %d characters, not %d", minPassword, maxPassword, n)}
+		return &InputError{"password", fmt.Sprintf(
+			"must have %d to %d characters, not %d", minPassword, maxPassword, n,
+		)}
 	case folded == email:
 		return &InputError{"password", "must not be the e-mail address"}
 	case slices.Contains(obvious, folded), strings.Trim(folded, folded[:first]) == "":
@@ -114,7 +122,8 @@ func foldEmail(email string) string { return strings.ToLower(strings.TrimSpace(e
 func checkEmail(email string) (string, error) {
 	email = foldEmail(email)
 	if len(email) > maxEmail {
-		return "", &InputError{"e-mail address", fmt.Sprintf("must have at most %d bytes, not %d", maxEmail, len(email))}
+		return "", &InputError{"e-mail address",
+			fmt.Sprintf("must have at most %d bytes, not %d", maxEmail, len(email))}
 	}
 	parsed, err := mail.ParseAddress(email)
 	if err != nil || parsed.Name != "" || parsed.Address != email || strings.Contains(email, "[") {

@@ -13,7 +13,8 @@ const (
 
 // Keep says how long accounts are kept that nobody uses.
 type Keep struct {
-	Unconfirmed time.Duration // since somebody last signed up with the address; at least as long as a link is good
+	// since somebody last signed up with the address; at least as long as a link is good
+	Unconfirmed time.Duration
 	Anonymous   time.Duration // since the app last used the account
 }
 

@@ -60,14 +60,17 @@ func TestPruneOfTheUnconfirmed(t *testing.T) {
 		w.must(w.RequestReset(w.ctx, "forgot@example.com", address))
 		reset := w.mail(account.NoticeReset).Token
 		w.pass(30*time.Minute - time.Microsecond)
-		w.prunes("again@example.com", "forgot@example.com", "made@example.com", "never@example.com", "paid@example.com", "registered", "verified@example.com")
+		w.prunes("again@example.com", "forgot@example.com", "made@example.com", "never@example.com",
+			"paid@example.com", "registered", "verified@example.com")
 		w.pass(time.Microsecond)
-		w.prunes("again@example.com", "forgot@example.com", "made@example.com", "paid@example.com", "registered", "verified@example.com")
+		w.prunes("again@example.com", "forgot@example.com", "made@example.com", "paid@example.com",
+			"registered", "verified@example.com")
 		_, err = w.Verify(w.ctx, link)
 		w.must(err)
 		w.must(w.reset(reset, other))
 		w.pass(100 * aDay)
-		w.prunes("again@example.com", "forgot@example.com", "made@example.com", "paid@example.com", "registered", "verified@example.com")
+		w.prunes("again@example.com", "forgot@example.com", "made@example.com", "paid@example.com",
+			"registered", "verified@example.com")
 
 		w.must(w.SignUp(w.ctx, "never@example.com", password, address)) // as if for the first time
 		w.mail(account.NoticeVerify)
@@ -93,7 +96,8 @@ func TestPruneOfTheAnonymous(t *testing.T) {
 			w.must(err)
 			return u
 		}
-		idle, opened, used, paid := make("device-idle"), make("device-opened"), make("device-used"), make("device-paid")
+		idle, opened, used, paid := make("device-idle"), make("device-opened"), make("device-used"),
+			make("device-paid")
 		w.must(w.SetBought(w.ctx, paid.ID))
 		w.pass(399 * aDay)
 		make("device-opened")
@@ -105,7 +109,9 @@ func TestPruneOfTheAnonymous(t *testing.T) {
 		w.prunes("anonymous", "anonymous", "anonymous")
 		_, err = w.AnonymousOn(w.ctx, "device-idle", idle.ID)
 		w.refused(err, account.ErrNotEstablished)
-		for device, u := range map[string]account.User{"device-opened": opened, "device-used": used, "device-paid": paid} {
+		for device, u := range map[string]account.User{
+			"device-opened": opened, "device-used": used, "device-paid": paid,
+		} {
 			if got, err := w.AnonymousOn(w.ctx, device, u.ID); err != nil || got.ID != u.ID {
 				t.Errorf("on %s is %+v, %v", device, got, err)
 			}

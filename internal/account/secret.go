@@ -37,7 +37,8 @@ func readSecret(path string) ([]byte, error) {
 	}
 	secret := []byte(strings.TrimSpace(string(text)))
 	if len(secret) < minSecret {
-		return nil, fmt.Errorf("the server's secret in %s must have at least %d bytes, not %d", path, minSecret, len(secret))
+		return nil, fmt.Errorf("the server's secret in %s must have at least %d bytes, not %d", path,
+			minSecret, len(secret))
 	}
 	return secret, nil
 }
@@ -66,7 +67,9 @@ func makeSecret(path string) error {
 // HashDevice returns what stands for a device: a keyed hash of its id, which must be 8 to 200
 // printable ASCII characters, else the error is an [InputError].
 func (s *Service) HashDevice(device string) (string, error) {
-	if len(device) < 8 || len(device) > 200 || strings.ContainsFunc(device, func(r rune) bool { return r < ' ' || r > '~' }) {
+	if len(device) < 8 || len(device) > 200 || strings.ContainsFunc(device, func(r rune) bool {
+		return r < ' ' || r > '~'
+	}) {
 		return "", &InputError{"device id", "must be 8 to 200 printable ASCII characters"}
 	}
 	return keyed(s.keys.device, device), nil

@@ -33,7 +33,8 @@ func TestLoadSecretMakesItOnce(t *testing.T) {
 	if info.Mode().Perm() != 0o600 {
 		t.Errorf("mode is %v", info.Mode())
 	}
-	if left, err := filepath.Glob(filepath.Join(filepath.Dir(path), ".*")); err != nil || len(left) != 0 {
+	if left, err := filepath.Glob(filepath.Join(filepath.Dir(path), ".*")); err != nil ||
+		len(left) != 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
 	other, err := account.LoadSecret(filepath.Join(t.TempDir(), "secret"))
@@ -62,7 +63,8 @@ func TestLoadSecretSaysWhatIsWrong(t *testing.T) {
 func TestConfigSaysWhatIsWrong(t *testing.T) {
 	good := account.DefaultConfig()
 	good.Secret = secret
-	good.OIDC = account.OIDC{Issuer: "https://id.example.com", ClientID: "id", ClientSecret: "secret", RedirectURL: "http://localhost:8080/api/sign-in/callback"}
+	good.OIDC = account.OIDC{Issuer: "https://id.example.com", ClientID: "id", ClientSecret: "secret",
+		RedirectURL: "http://localhost:8080/api/sign-in/callback"}
 	if err := good.Validate(); err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +82,8 @@ func TestConfigSaysWhatIsWrong(t *testing.T) {
 		if err := bad.Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error is %v, want %q", err, want)
 		}
-		if _, err := account.New(bad, nil, nil, nil, time.Now, slog.New(slog.DiscardHandler)); err == nil {
+		if _, err := account.New(bad, nil, nil, nil, time.Now,
+			slog.New(slog.DiscardHandler)); err == nil {
 			t.Errorf("%s: a service was made", want)
 		}
 	}
@@ -107,7 +110,8 @@ func TestNothingSecretIsStored(t *testing.T) {
 	if !bytes.Contains(files, []byte(email)) {
 		t.Fatal("the files do not hold the users")
 	}
-	for _, secret := range []string{session, verify, reset, token, strings.Split(token, "_")[2], "device-0001", password, other} {
+	for _, secret := range []string{session, verify, reset, token, strings.Split(token, "_")[2],
+		"device-0001", password, other} {
 		if bytes.Contains(files, []byte(secret)) {
 			t.Errorf("%q is stored as it is", secret)
 		}

@@ -24,7 +24,8 @@ func (s Session) Expires() time.Time {
 // LogIn opens a session, from a network address, and returns its token: a new one each time, which
 // is nowhere kept. The agent is what its user will know the session by, such as a browser's name.
 // Whatever is wrong is [ErrCredentials], found by as much work.
-func (s *Service) LogIn(ctx context.Context, email, password, address, agent string) (string, User, error) {
+func (s *Service) LogIn(ctx context.Context, email, password, address,
+	agent string) (string, User, error) {
 	if err := s.allowLogIn(ctx, email, address); err != nil {
 		return "", User{}, err
 	}
@@ -81,9 +82,11 @@ func (s *Service) credentials(ctx context.Context, email string) (User, string, 
 	return u, hash, err
 }
 
-func (s *Service) open(ctx context.Context, u User, hash, address, agent string) (string, User, error) {
+func (s *Service) open(ctx context.Context, u User, hash, address,
+	agent string) (string, User, error) {
 	token := newToken()
-	if err := s.store.OpenSession(ctx, hashToken(token), u.ID, hash, s.hashAddress(address), agent, s.now()); err != nil {
+	if err := s.store.OpenSession(ctx, hashToken(token), u.ID, hash, s.hashAddress(address), agent,
+		s.now()); err != nil {
 		return "", User{}, orError(err, ErrCredentials)
 	}
 	return token, u, nil

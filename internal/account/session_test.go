@@ -29,7 +29,8 @@ func TestLogInNeverTells(t *testing.T) {
 		} {
 			before := w.hashing.Count.Load()
 			token, u, err := w.LogIn(w.ctx, try[0], try[1], address, agent)
-			if err != account.ErrCredentials || token != "" || u != (account.User{}) { //nolint:errorlint // not even wrapped
+			// nolint:errorlint // not even wrapped
+			if err != account.ErrCredentials || token != "" || u != (account.User{}) {
 				t.Errorf("%s: %q, %+v, %v", what, token, u, err)
 			}
 			if n := w.hashing.Count.Load() - before; n != 1 {
@@ -202,13 +203,16 @@ func TestThrottleKeys(t *testing.T) {
 			return w.attempts
 		}
 		base := keys(email, "2001:db8::1")
-		if len(base) != 2 || !strings.HasPrefix(base[0], "login-address:") || !strings.HasPrefix(base[1], "login-account:") || strings.Contains(strings.Join(base, ""), "ann") {
+		if len(base) != 2 || !strings.HasPrefix(base[0], "login-address:") ||
+			!strings.HasPrefix(base[1], "login-account:") ||
+			strings.Contains(strings.Join(base, ""), "ann") {
 			t.Errorf("keys are %v", base)
 		}
 		if same := keys(" ANN@example.com", "2001:db8::2"); !slices.Equal(same, base) {
 			t.Errorf("another spelling has the keys %v, want %v", same, base)
 		}
-		if others := keys("bea@example.com", "2001:db9::1"); others[0] == base[0] || others[1] == base[1] {
+		if others := keys("bea@example.com", "2001:db9::1"); others[0] == base[0] ||
+			others[1] == base[1] {
 			t.Errorf("others share keys: %v", others)
 		}
 		w.wait = map[string]time.Duration{"login-address:": time.Second}

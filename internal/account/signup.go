@@ -34,7 +34,8 @@ func (s *Service) SignUp(ctx context.Context, email, password, address string) e
 	}
 	token, now := newToken(), s.now()
 	verified, err := s.store.SignUp(ctx, s.newUser(Registered, email),
-		OneTime{Hash: hashToken(token), Purpose: NoticeVerify, Password: hash, Expires: now.Add(verifyFor)})
+		OneTime{Hash: hashToken(token), Purpose: NoticeVerify, Password: hash,
+			Expires: now.Add(verifyFor)})
 	if err != nil {
 		return err
 	}
@@ -65,7 +66,8 @@ func (s *Service) RequestReset(ctx context.Context, email, address string) error
 		return err
 	}
 	token, now := newToken(), s.now()
-	known, err := s.store.AddReset(ctx, email, OneTime{Hash: hashToken(token), Purpose: NoticeReset, Expires: now.Add(resetFor)}, now)
+	known, err := s.store.AddReset(ctx, email,
+		OneTime{Hash: hashToken(token), Purpose: NoticeReset, Expires: now.Add(resetFor)}, now)
 	if err != nil || !known {
 		return err
 	}
@@ -90,7 +92,8 @@ func (s *Service) Reset(ctx context.Context, token, password, address string) (U
 	if err != nil {
 		return User{}, err
 	}
-	return u, orError(s.store.Reset(ctx, hashToken(token), hash, s.hashAddress(address), now), ErrOneTimeToken)
+	return u, orError(s.store.Reset(ctx, hashToken(token), hash, s.hashAddress(address), now),
+		ErrOneTimeToken)
 }
 
 // ChangePassword replaces a password by another and ends all sessions, that of the caller too. A

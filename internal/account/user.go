@@ -8,7 +8,8 @@ import (
 
 // Anonymous returns the account of an app's device, which it makes the first time, from a network
 // address. The device's id is 8 to 200 printable ASCII characters, and known to the app alone.
-func (s *Service) Anonymous(ctx context.Context, device, address string) (u User, created bool, err error) {
+func (s *Service) Anonymous(ctx context.Context, device,
+	address string) (u User, created bool, err error) {
 	hash, err := s.HashDevice(device)
 	if err != nil {
 		return User{}, false, err

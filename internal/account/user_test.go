@@ -21,7 +21,8 @@ func TestSignUpVerifyLogIn(t *testing.T) {
 		w.refused(w.logIn(email, password), account.ErrCredentials)
 		u, err := w.Verify(w.ctx, m.Token)
 		w.must(err)
-		if u.Email != email || u.Kind != account.Registered || !u.Verified || u.Role != "" || u.Bought || !u.Created.Equal(began) {
+		if u.Email != email || u.Kind != account.Registered || !u.Verified || u.Role != "" || u.Bought ||
+			!u.Created.Equal(began) {
 			t.Errorf("user is %+v", u)
 		}
 		token, again, err := w.LogIn(w.ctx, "ANN@example.com", password, address, agent)
@@ -53,11 +54,13 @@ func TestVerifyEndsAfterADay(t *testing.T) {
 // Unknown, known but not verified, verified: the caller sees the same, at the same price.
 func TestSignUpNeverTells(t *testing.T) {
 	each(t, func(w *world) {
-		for i, kind := range []string{account.NoticeVerify, account.NoticeVerify, account.NoticeAlreadyRegistered} {
+		for i, kind := range []string{account.NoticeVerify, account.NoticeVerify,
+			account.NoticeAlreadyRegistered} {
 			before := w.hashing.Count.Load()
 			w.must(w.SignUp(w.ctx, email, password, address))
 			m := w.mail(kind)
-			if n := w.hashing.Count.Load() - before; n != 1 || len(w.mails) != i+1 || (m.Token == "") != (i == 2) {
+			if n := w.hashing.Count.Load() - before; n != 1 || len(w.mails) != i+1 ||
+				(m.Token == "") != (i == 2) {
 				t.Errorf("sign-up %d: %d computations, mails %v", i, n, w.mails)
 			}
 			if i == 1 {
@@ -90,7 +93,9 @@ func TestPasswordIsOfTheSignUpThatWasAnswered(t *testing.T) {
 func TestSignUpAtOnce(t *testing.T) {
 	each(t, func(w *world) {
 		const n = 8
-		if got := w.atOnce(n, nil, func(int) error { return w.SignUp(w.ctx, email, password, address) }); got != n {
+		if got := w.atOnce(n, nil, func(int) error {
+			return w.SignUp(w.ctx, email, password, address)
+		}); got != n {
 			t.Fatalf("%d of %d succeeded", got, n)
 		}
 		users, err := w.Users(w.ctx, 10, "")
@@ -116,7 +121,9 @@ func TestOneTimeTokensAtOnce(t *testing.T) {
 		}
 		w.must(w.RequestReset(w.ctx, email, address))
 		token = w.mail(account.NoticeReset).Token
-		if got := w.atOnce(6, account.ErrOneTimeToken, func(int) error { return w.reset(token, other) }); got != 1 {
+		if got := w.atOnce(6, account.ErrOneTimeToken, func(int) error {
+			return w.reset(token, other)
+		}); got != 1 {
 			t.Errorf("reset %d times", got)
 		}
 	})
@@ -125,18 +132,23 @@ func TestOneTimeTokensAtOnce(t *testing.T) {
 func TestInputIsChecked(t *testing.T) {
 	each(t, func(w *world) {
 		long := strings.Repeat("a", 243) + "@example.com" // 255
-		for _, bad := range []string{"", "ann", "Ann <ann@example.com>", "a@b, c@d", "ann@", "ann@[127.0.0.1]", "a b@example.com", "ann@example.com\r\nBcc: x@y", "a\x00@example.com", long} {
+		for _, bad := range []string{"", "ann", "Ann <ann@example.com>", "a@b, c@d", "ann@",
+			"ann@[127.0.0.1]", "a b@example.com", "ann@example.com\r\nBcc: x@y", "a\x00@example.com", long} {
 			var input *account.InputError
-			if err := w.SignUp(w.ctx, bad, password, address); !errors.As(err, &input) || input.Field != "e-mail address" {
+			if err := w.SignUp(w.ctx, bad, password, address); !errors.As(err, &input) ||
+				input.Field != "e-mail address" {
 				t.Errorf("address %q: error is %v", bad, err)
 			}
 			if err := w.RequestReset(w.ctx, bad, address); !errors.As(err, &input) {
 				t.Errorf("reset of %q: error is %v", bad, err)
 			}
 		}
-		for _, bad := range []string{"", "ninechars", strings.Repeat("ab", 100) + "c", "Password123", " 1234567890 ", "aaaaaaaaaaaa", "ääääääääää", "          ", "ANN@example.com", "broken \xff text"} {
+		for _, bad := range []string{"", "ninechars", strings.Repeat("ab", 100) + "c", "Password123",
+			" 1234567890 ", "aaaaaaaaaaaa", "ääääääääää", "          ",
+			"ANN@example.com", "broken \xff text"} {
 			var input *account.InputError
-			if err := w.SignUp(w.ctx, email, bad, address); !errors.As(err, &input) || input.Field != "password" {
+			if err := w.SignUp(w.ctx, email, bad, address); !errors.As(err, &input) ||
+				input.Field != "password" {
 				t.Errorf("password %q: error is %v", bad, err)
 			}
 		}
@@ -243,11 +255,14 @@ func TestAnonymous(t *testing.T) {
 		if got, err := w.AnonymousOn(w.ctx, "device-0001", u.ID); err != nil || got != u {
 			t.Errorf("on the device is %+v, %v", got, err)
 		}
-		for device, id := range map[string]string{"device-0001": another.ID, "device-0003": u.ID, "short": u.ID, "device-0002": ""} {
+		for device, id := range map[string]string{
+			"device-0001": another.ID, "device-0003": u.ID, "short": u.ID, "device-0002": "",
+		} {
 			_, err := w.AnonymousOn(w.ctx, device, id)
 			w.refused(err, account.ErrNotEstablished)
 		}
-		for _, bad := range []string{"", "1234567", strings.Repeat("x", 201), "device\x00one", "device-é001"} {
+		for _, bad := range []string{"", "1234567", strings.Repeat("x", 201), "device\x00one",
+			"device-é001"} {
 			var input *account.InputError
 			if _, _, err := w.Anonymous(w.ctx, bad, address); !errors.As(err, &input) {
 				t.Errorf("device %q: error is %v", bad, err)
@@ -280,10 +295,12 @@ func TestAnonymousAtOnce(t *testing.T) {
 func TestHashes(t *testing.T) {
 	each(t, func(w *world) {
 		hash := func(a string) string { return w.HashAddress(netip.MustParseAddr(a)) }
-		if hash("192.0.2.7") != hash("::ffff:192.0.2.7") || hash("192.0.2.7") == hash("192.0.2.8") || strings.Contains(hash("192.0.2.7"), "192") {
+		if hash("192.0.2.7") != hash("::ffff:192.0.2.7") || hash("192.0.2.7") == hash("192.0.2.8") ||
+			strings.Contains(hash("192.0.2.7"), "192") {
 			t.Error("IPv4 addresses must be told apart, and found when mapped")
 		}
-		if hash("2001:db8::1") != hash("2001:db8::ffff:1:2") || hash("2001:db8::1") == hash("2001:db8:0:1::1") || hash("fe80::1%eth0") != hash("fe80::2") {
+		if hash("2001:db8::1") != hash("2001:db8::ffff:1:2") ||
+			hash("2001:db8::1") == hash("2001:db8:0:1::1") || hash("fe80::1%eth0") != hash("fe80::2") {
 			t.Error("IPv6 addresses must be told apart by their /64")
 		}
 		device, err := w.HashDevice("192.0.2.7")
@@ -301,8 +318,10 @@ func TestExportAndDelete(t *testing.T) {
 		w.must(err)
 		text, err := json.Marshal(e)
 		w.must(err)
-		want := `{"user":{"id":"` + u.ID + `","kind":"registered","email":"ann@example.com","verified":true,"created":"2026-11-21T09:00:00Z","bought":false},` +
-			`"sessions":[{"id":"` + account.SessionID(session) + `","agent":"` + agent + `","created":"2026-11-21T09:00:00Z","seen":"2026-11-21T09:00:00Z"}],"identities":[]}`
+		want := `{"user":{"id":"` + u.ID +
+			`","kind":"registered","email":"ann@example.com","verified":true,"created":"2026-11-21T09:00:00Z","bought":false},` +
+			`"sessions":[{"id":"` + account.SessionID(session) + `","agent":"` + agent +
+			`","created":"2026-11-21T09:00:00Z","seen":"2026-11-21T09:00:00Z"}],"identities":[]}`
 		if string(text) != want {
 			t.Errorf("export is %s\nwant %s", text, want)
 		}
@@ -340,7 +359,8 @@ func TestOperatorFunctions(t *testing.T) {
 		w.must(w.SetBought(w.ctx, u.ID))
 		w.must(w.SetRole(w.ctx, u.ID, ""))
 		for _, name := range []string{u.ID, " ANN@example.com"} {
-			if got, err := w.FindUser(w.ctx, name); err != nil || !got.Bought || got.Role != "" || got.ID != u.ID {
+			if got, err := w.FindUser(w.ctx, name); err != nil || !got.Bought || got.Role != "" ||
+				got.ID != u.ID {
 				t.Errorf("%s is %+v, %v", name, got, err)
 			}
 		}

@@ -206,7 +206,8 @@ func (d *document) resolve(s *schema) *schema {
 		return s
 	}
 	joined := &schema{Type: names{"object"}, Description: s.Description}
-	for _, part := range append(slices.Clone(s.AllOf), &schema{Properties: s.Properties, Required: s.Required}) {
+	for _, part := range append(slices.Clone(s.AllOf),
+		&schema{Properties: s.Properties, Required: s.Required}) {
 		part = d.resolve(part)
 		joined.Required = append(joined.Required, part.Required...)
 		for _, p := range part.Properties {
@@ -288,7 +289,8 @@ func (d *document) operation(method, path string, o operation) operationText {
 	}
 	if o.RequestBody != nil {
 		for _, content := range o.RequestBody.Content {
-			body := bodyText{Type: content.Name, Required: o.RequestBody.Required, Fields: d.fields("", content.Value.Schema)}
+			body := bodyText{Type: content.Name, Required: o.RequestBody.Required,
+				Fields: d.fields("", content.Value.Schema)}
 			if content.Name == "application/json" && len(body.Fields) > 0 {
 				body.Sample = indented(d.sample("", content.Value.Schema))
 			}
@@ -360,7 +362,8 @@ func (d *document) fields(prefix string, s *schema) []fieldText {
 func (d *document) field(name string, s *schema) fieldText {
 	outer := s.Description
 	s = d.resolve(s)
-	f := fieldText{Name: name, Type: d.typeOf(s), Limits: d.limits(s), Default: string(s.Default), Description: s.Description}
+	f := fieldText{Name: name, Type: d.typeOf(s), Limits: d.limits(s), Default: string(s.Default),
+		Description: s.Description}
 	if outer != "" {
 		f.Description = outer
 	}
@@ -395,7 +398,8 @@ func (d *document) limits(s *schema) string {
 	for _, r := range []struct {
 		min, max *int
 		unit     string
-	}{{s.Minimum, s.Maximum, ""}, {s.MinLength, s.MaxLength, " characters"}, {s.MinItems, s.MaxItems, " items"}} {
+	}{{s.Minimum, s.Maximum, ""}, {s.MinLength, s.MaxLength, " characters"},
+		{s.MinItems, s.MaxItems, " items"}} {
 		switch {
 		case r.min != nil && r.max != nil:
 			say("%d to %d%s", *r.min, *r.max, r.unit)

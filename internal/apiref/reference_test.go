@@ -113,7 +113,8 @@ func TestReferenceShowsExamples(t *testing.T) {
 		t.Fatal(len(programs), err)
 	}
 	for _, p := range programs {
-		if !strings.Contains(html.UnescapeString(page), "<summary>"+p.Language+"</summary>\n<pre tabindex=\"0\"><code>"+p.Text+"</code></pre>") {
+		if !strings.Contains(html.UnescapeString(page),
+			"<summary>"+p.Language+"</summary>\n<pre tabindex=\"0\"><code>"+p.Text+"</code></pre>") {
 			t.Errorf("the %s example is not on the page as it is", p.Language)
 		}
 	}
@@ -122,7 +123,9 @@ func TestReferenceShowsExamples(t *testing.T) {
 // TestReferenceEscapes puts markup into every text of the description.
 func TestReferenceEscapes(t *testing.T) {
 	const attack = `"'></code></style><script>alert(1)</script>`
-	hostile := regexp.MustCompile(`("(?:name|title|summary|description|operationId|pattern|format|default)": "|"tags": \[\s*")[^"]*"`).
+	hostile := regexp.MustCompile(
+		`("(?:name|title|summary|description|operationId|pattern|format|default)": "|"tags": \[\s*")[^"]*"`,
+	).
 		ReplaceAll(Description, []byte("${1}"+strings.ReplaceAll(attack, `"`, `\"`)+`"`))
 	if !json.Valid(hostile) {
 		t.Fatal("the attack broke the description")

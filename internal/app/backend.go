@@ -89,15 +89,18 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (b *Backend, err erro
 	b = &Backend{Catalogue: catalogue, config: c, db: db, nonces: store.NewNonces(db), secret: secret}
 	b.Outbox = mail.New(store.NewMails(db), addressed{sender, b.apiURL}, time.Now, log)
 	b.Uses = usage.New(store.NewUsage(db))
-	if b.recorder, err = usage.NewRecorder(store.NewUsage(db), usage.DefaultConfig(), log); err != nil {
+	if b.recorder, err = usage.NewRecorder(store.NewUsage(db), usage.DefaultConfig(),
+		log); err != nil {
 		return nil, err
 	}
-	if b.Credits, err = credit.New(store.NewCredits(db), credit.DefaultConfig(), time.Now); err != nil {
+	if b.Credits, err = credit.New(store.NewCredits(db), credit.DefaultConfig(),
+		time.Now); err != nil {
 		return nil, err
 	}
 	accounts := account.DefaultConfig()
 	accounts.Secret, accounts.OIDC = secret, c.OIDC
-	b.Accounts, err = account.New(accounts, store.NewAccounts(db), notices{b.Outbox, c.PublicURL}, c.Throttle, time.Now, log)
+	b.Accounts, err = account.New(accounts, store.NewAccounts(db), notices{b.Outbox, c.PublicURL},
+		c.Throttle, time.Now, log)
 	if err != nil {
 		return nil, err
 	}
@@ -107,9 +110,11 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (b *Backend, err erro
 // sell sets up what is sold, and Stripe where there are its keys.
 func (b *Backend) sell(log *slog.Logger) (err error) {
 	purchases := store.NewPurchases(b.db)
-	b.Selling = billing.NewDeliverer(purchases, plans{b.Catalogue}, customers{b.Accounts}, packages{b}, credentialsMail{b}, buyers{b.Accounts}, time.Now, log)
+	b.Selling = billing.NewDeliverer(purchases, plans{b.Catalogue}, customers{b.Accounts}, packages{b},
+		credentialsMail{b}, buyers{b.Accounts}, time.Now, log)
 	if b.config.Stripe.Enabled() {
-		b.stripe, err = billing.NewStripe(b.config.Stripe, plans{b.Catalogue}, b.Selling, purchases, time.Now, log)
+		b.stripe, err = billing.NewStripe(b.config.Stripe, plans{b.Catalogue}, b.Selling, purchases,
+			time.Now, log)
 	}
 	return err
 }
@@ -164,12 +169,15 @@ func (b *Backend) background(ctx context.Context, running *sync.WaitGroup, log *
 	running.Go(func() { b.Credits.Run(ctx, sweepEvery, log) })
 	running.Go(func() { b.Outbox.Run(ctx) })
 	running.Go(func() { b.recorder.Run(ctx) })
-	running.Go(func() { repeat(ctx, time.Minute, log, "purchases could not be resumed", b.Selling.Resume) })
+	running.Go(func() {
+		repeat(ctx, time.Minute, log, "purchases could not be resumed", b.Selling.Resume)
+	})
 	running.Go(func() { repeat(ctx, pruneEvery, log, "old data could not be deleted", b.Prune) })
 }
 
 // repeat does something at once and then every so often, until ctx ends.
-func repeat(ctx context.Context, every time.Duration, log *slog.Logger, complaint string, do func(context.Context) error) {
+func repeat(ctx context.Context, every time.Duration, log *slog.Logger, complaint string,
+	do func(context.Context) error) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
@@ -188,7 +196,9 @@ func repeat(ctx context.Context, every time.Duration, log *slog.Logger, complain
 func (b *Backend) Prune(ctx context.Context) error {
 	now := time.Now()
 	// What was used by accounts that are deleted belongs to nobody then.
-	accounts := b.Accounts.Prune(ctx, account.Keep{Unconfirmed: b.config.Keep.Unconfirmed, Anonymous: b.config.Keep.Guests})
+	accounts := b.Accounts.Prune(
+		ctx, account.Keep{Unconfirmed: b.config.Keep.Unconfirmed, Anonymous: b.config.Keep.Guests},
+	)
 	_, mails := b.Outbox.Prune(ctx, b.config.Keep.DeadMail)
 	_, files := mail.PruneFolder(b.config.mails(), now.Add(-b.config.Keep.DeadMail))
 	_, allowances := b.Credits.Prune(ctx, now.Add(-b.config.Keep.Guests))

@@ -67,7 +67,8 @@ type Cleaner interface {
 }
 
 // Run serves until ctx ends. An engine of this process is opened by open.
-func (s Service) Run(ctx context.Context, open func(unink.Config) (Cleaner, error), log *slog.Logger) (err error) {
+func (s Service) Run(ctx context.Context, open func(unink.Config) (Cleaner, error),
+	log *slog.Logger) (err error) {
 	engine, err := s.cleaner(open, log)
 	if err != nil {
 		return err
@@ -79,7 +80,8 @@ func (s Service) Run(ctx context.Context, open func(unink.Config) (Cleaner, erro
 	return s.serveAccounts(ctx, engine, log)
 }
 
-func (s Service) cleaner(open func(unink.Config) (Cleaner, error), log *slog.Logger) (Cleaner, error) {
+func (s Service) cleaner(open func(unink.Config) (Cleaner, error),
+	log *slog.Logger) (Cleaner, error) {
 	if s.Fleet.URL == "" {
 		return open(s.Engine)
 	}
@@ -125,7 +127,8 @@ func (s Service) serveAccounts(ctx context.Context, engine Cleaner, log *slog.Lo
 	return err
 }
 
-func (s Service) serve(ctx context.Context, engine Cleaner, services *httpapi.Services, b *Backend, log *slog.Logger) error {
+func (s Service) serve(ctx context.Context, engine Cleaner, services *httpapi.Services, b *Backend,
+	log *slog.Logger) error {
 	server, err := httpapi.New(engine, s.HTTP, services, log)
 	if err != nil {
 		return err
@@ -135,18 +138,22 @@ func (s Service) serve(ctx context.Context, engine Cleaner, services *httpapi.Se
 		return err
 	}
 	defer end()
-	log.Info("serving", "address", on.Public.Addr().String(), "metrics", on.Metrics.Addr().String(), "tls", s.TLS != nil, "accounts", services != nil,
-		"workers", s.HTTP.Gate.Workers, "queue", s.HTTP.Gate.Queue, "device", s.Engine.Device, "fleet", s.Fleet.URL != "", "version", s.HTTP.Version)
+	log.Info("serving", "address", on.Public.Addr().String(), "metrics", on.Metrics.Addr().String(),
+		"tls", s.TLS != nil, "accounts", services != nil,
+		"workers", s.HTTP.Gate.Workers, "queue", s.HTTP.Gate.Queue, "device", s.Engine.Device, "fleet",
+		s.Fleet.URL != "", "version", s.HTTP.Version)
 	defer log.Info("stopped")
 	return server.Serve(ctx, on)
 }
 
 // listen opens the addresses. What end ends is for after the service.
-func (s Service) listen(server *httpapi.Server, b *Backend, log *slog.Logger) (on httpapi.Listeners, end func(), err error) {
+func (s Service) listen(server *httpapi.Server, b *Backend,
+	log *slog.Logger) (on httpapi.Listeners, end func(), err error) {
 	addresses := []struct {
 		flag, address string
 		l             *net.Listener
-	}{{"--listen", s.Listen.Public, &on.Public}, {"--metrics-listen", s.Listen.Metrics, &on.Metrics}, {"--http-listen", s.Listen.Plain, &on.Plain}}
+	}{{"--listen", s.Listen.Public, &on.Public}, {"--metrics-listen", s.Listen.Metrics, &on.Metrics},
+		{"--http-listen", s.Listen.Plain, &on.Plain}}
 	if s.TLS == nil {
 		addresses = addresses[:2]
 	}
@@ -163,7 +170,9 @@ func (s Service) listen(server *httpapi.Server, b *Backend, log *slog.Logger) (o
 	}
 	manager, err := s.certificates(server, b, on, log)
 	if err != nil {
-		return httpapi.Listeners{}, nil, errors.Join(err, on.Public.Close(), on.Metrics.Close(), on.Plain.Close())
+		return httpapi.Listeners{}, nil, errors.Join(
+			err, on.Public.Close(), on.Metrics.Close(), on.Plain.Close(),
+		)
 	}
 	on.Public, on.Challenges = tls.NewListener(on.Public, manager.TLS()), manager.Challenges
 	return on, manager.Close, nil
@@ -171,7 +180,8 @@ func (s Service) listen(server *httpapi.Server, b *Backend, log *slog.Logger) (o
 
 // certificates are those of the hosts that a server answers for, kept in the database under the
 // server's secret.
-func (s Service) certificates(server *httpapi.Server, b *Backend, on httpapi.Listeners, log *slog.Logger) (*certs.Manager, error) {
+func (s Service) certificates(server *httpapi.Server, b *Backend, on httpapi.Listeners,
+	log *slog.Logger) (*certs.Manager, error) {
 	storage, err := store.NewCertificates(b.db, derived(b.secret, "certificates"), store.DefaultLease)
 	if err != nil {
 		return nil, err
@@ -199,7 +209,8 @@ func (s Service) certificates(server *httpapi.Server, b *Backend, on httpapi.Lis
 // attempts are how often somebody may try to log in, by address or, where its owner logged in
 // before, by address and account. From elsewhere all together may try an account as often as in
 // the first.
-var attempts = []limit.Window{{Name: "minute", Limit: 10, Every: time.Minute}, {Name: "hour", Limit: 60, Every: time.Hour}}
+var attempts = []limit.Window{{Name: "minute", Limit: 10, Every: time.Minute},
+	{Name: "hour", Limit: 60, Every: time.Hour}}
 
 // limits keeps the rolling windows: in memory, or in Redis with memory for when it is away.
 func (s Service) limits(log *slog.Logger) (limit.Limiter, error) {
@@ -217,15 +228,22 @@ func (s Service) limits(log *slog.Logger) (limit.Limiter, error) {
 // services hands the backend to the entry points.
 func (s Service) services(b *Backend, limits limit.Limiter) (*httpapi.Services, error) {
 	services := &httpapi.Services{
-		Accounts: b.Accounts, Credits: b.Credits, Catalogue: b.Catalogue, Limits: limits, Slots: limit.NewSlots(s.PerCustomer),
-		Uses: b.recorder, History: b.Uses, Selling: b.stripe, Revenue: store.NewPurchases(b.db).Revenue, Database: b.db.Ping, Mail: b.Outbox.Status,
+		Accounts: b.Accounts, Credits: b.Credits, Catalogue: b.Catalogue, Limits: limits,
+		Slots: limit.NewSlots(s.PerCustomer),
+		Uses:  b.recorder, History: b.Uses, Selling: b.stripe, Revenue: store.NewPurchases(b.db).Revenue,
+		Database: b.db.Ping, Mail: b.Outbox.Status,
 	}
 	if s.Bots.Key != "" {
-		checker, err := botcheck.NewTurnstile(botcheck.TurnstileConfig{Secret: s.Bots.Secret, URL: botcheck.SiteVerify}, b.nonces, time.Now)
+		checker, err := botcheck.NewTurnstile(
+			botcheck.TurnstileConfig{Secret: s.Bots.Secret, URL: botcheck.SiteVerify}, b.nonces, time.Now,
+		)
 		services.Bots, services.TurnstileKey = checker, s.Bots.Key
 		return services, err
 	}
-	checker, err := botcheck.NewALTCHA(botcheck.ALTCHAConfig{Key: derived(b.secret, "bot check"), Cost: botcheck.DefaultCost}, b.nonces, time.Now)
+	checker, err := botcheck.NewALTCHA(
+		botcheck.ALTCHAConfig{Key: derived(b.secret, "bot check"), Cost: botcheck.DefaultCost}, b.nonces,
+		time.Now,
+	)
 	services.Bots = checker
 	services.Challenge = func() (any, error) { return checker.Challenge() }
 	return services, err

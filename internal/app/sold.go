@@ -24,7 +24,8 @@ type plans struct{ catalogue credit.Catalogue }
 func (p plans) Plan(id string) (billing.Plan, bool) {
 	plan, known := p.catalogue.Plan(id)
 	return billing.Plan{
-		ID: plan.ID, Name: plan.Name, Developer: plan.Entry == credit.Developer, Cents: int64(plan.Cents), Currency: plan.Currency,
+		ID: plan.ID, Name: plan.Name, Developer: plan.Entry == credit.Developer, Cents: int64(plan.Cents),
+		Currency: plan.Currency,
 	}, known
 }
 
@@ -39,7 +40,8 @@ func (c customers) Customer(ctx context.Context, p billing.Purchase) (billing.Cu
 	return billing.Customer{ID: found.ID, Slug: found.Slug, AppCode: found.AppCode}, err
 }
 
-func (c customers) NewToken(ctx context.Context, customerID string, only bool) (id, token string, err error) {
+func (c customers) NewToken(ctx context.Context, customerID string,
+	only bool) (id, token string, err error) {
 	grace := 100 * 365 * 24 * time.Hour // the others stay as they are
 	if only {
 		grace = 0
@@ -54,15 +56,18 @@ func (c customers) RevokeToken(ctx context.Context, id string) error {
 
 type packages struct{ *Backend }
 
-func (p packages) Grant(ctx context.Context, owner, planID, source string) (billing.Package, error) {
+func (p packages) Grant(ctx context.Context, owner, planID,
+	source string) (billing.Package, error) {
 	plan, known := p.Catalogue.Plan(planID)
 	if !known {
 		return billing.Package{}, fmt.Errorf("the catalogue has no plan %q", planID)
 	}
 	got, _, err := p.Credits.Grant(ctx, credit.Grant{
-		Owner: owner, Plan: plan.ID, Credits: plan.Credits, Expires: plan.Expires(time.Now()), Source: source,
+		Owner: owner, Plan: plan.ID, Credits: plan.Credits, Expires: plan.Expires(time.Now()),
+		Source: source,
 	})
-	return billing.Package{Credits: int64(got.Credits), Expires: got.Expires, Revoked: !got.Revoked.IsZero()}, err
+	return billing.Package{Credits: int64(got.Credits), Expires: got.Expires,
+		Revoked: !got.Revoked.IsZero()}, err
 }
 
 func (p packages) Revoke(ctx context.Context, source, why string) error {
@@ -76,7 +81,8 @@ func (m credentialsMail) Queued(ctx context.Context, key string) (bool, error) {
 	return m.Outbox.Queued(ctx, key)
 }
 
-func (m credentialsMail) Credentials(ctx context.Context, key, to string, c billing.Credentials) (bool, error) {
+func (m credentialsMail) Credentials(ctx context.Context, key, to string,
+	c billing.Credentials) (bool, error) {
 	message, err := mail.Render(mail.KindCredentials, to, mail.CredentialsData{
 		URL: placeholder(c.Customer.Slug), AppCode: c.Customer.AppCode, Token: c.Token,
 		Plan: c.Plan.Name, Credits: c.Package.Credits, Expires: c.Package.Expires,
@@ -115,9 +121,11 @@ func (b *Backend) ClaimSlug(ctx context.Context, email, name, slug string) error
 	c, _, err := b.Accounts.CreateCustomer(ctx, email, name, slug, "")
 	switch {
 	case errors.Is(err, account.ErrExists):
-		return fmt.Errorf("the slug %q is taken; choose another, or leave --slug out to have one made of the name", slug)
+		return fmt.Errorf("the slug %q is taken; choose another, or leave --slug out to have one made "+
+			"of the name", slug)
 	case err == nil && c.Slug != slug:
-		return fmt.Errorf("%s is a customer already, with the API domain %s; leave --slug out to give it another package", c.Email, b.APIDomain(c.Slug))
+		return fmt.Errorf("%s is a customer already, with the API domain %s; leave --slug out to give "+
+			"it another package", c.Email, b.APIDomain(c.Slug))
 	}
 	return err
 }
@@ -151,11 +159,14 @@ func (n notices) Send(ctx context.Context, notice account.Notice) error {
 	var err error
 	switch notice.Kind {
 	case account.NoticeVerify:
-		m, err = mail.Render(mail.KindVerify, notice.To, mail.VerifyData{Link: n.publicURL + "/verify?token=" + notice.Token})
+		m, err = mail.Render(mail.KindVerify, notice.To,
+			mail.VerifyData{Link: n.publicURL + "/verify?token=" + notice.Token})
 	case account.NoticeReset:
-		m, err = mail.Render(mail.KindReset, notice.To, mail.ResetData{Link: n.publicURL + "/reset?token=" + notice.Token})
+		m, err = mail.Render(mail.KindReset, notice.To,
+			mail.ResetData{Link: n.publicURL + "/reset?token=" + notice.Token})
 	case account.NoticeAlreadyRegistered:
-		m, err = mail.Render(mail.KindAlreadyRegistered, notice.To, mail.AlreadyRegisteredData{Link: n.publicURL + "/log-in"})
+		m, err = mail.Render(mail.KindAlreadyRegistered, notice.To,
+			mail.AlreadyRegisteredData{Link: n.publicURL + "/log-in"})
 	default:
 		err = fmt.Errorf("no mail for the notice %q", notice.Kind)
 	}

@@ -21,7 +21,8 @@ import (
 
 // Storage says where the service keeps its data.
 type Storage struct {
-	Data     string // folder of the embedded database, of the secret and of mails that no SMTP server takes
+	// folder of the embedded database, of the secret and of mails that no SMTP server takes
+	Data     string
 	Database string // postgres:// URL; empty is SQLite in Data
 	Secret   string // file of the server's secret; empty is one made in Data
 }
@@ -45,7 +46,8 @@ func (s Storage) Check() error {
 		return fmt.Errorf("there is no secret %s; give --secret the file that the service has", s.Secret)
 	}
 	if _, err := os.Stat(s.file()); s.Database == "" && errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("there is no database in %s; start unink serve first, and give --data the folder that it has", s.Data)
+		return fmt.Errorf("there is no database in %s; start unink serve first, and give --data the "+
+			"folder that it has", s.Data)
 	}
 	return nil
 }
@@ -65,7 +67,10 @@ func (s Storage) Lock() (unlock func(), err error) {
 	}
 	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		_ = file.Close()
-		return nil, fmt.Errorf("a service runs on %s already; stop it, or use --data or --database for another one: %w", s.Data, err)
+		return nil, fmt.Errorf(
+			"a service runs on %s already; stop it, or use --data or --database for another one: %w", s.Data,
+			err,
+		)
 	}
 	return func() { _ = file.Close() }, nil
 }
@@ -76,7 +81,8 @@ func (s Storage) secret() ([]byte, error) {
 	case s.Secret != "":
 		return account.LoadSecret(s.Secret)
 	case s.Database != "":
-		return nil, misuse.Errorf("--database needs --secret (UNINK_SECRET_FILE): a file that all services on this database share; it is made when it is not there")
+		return nil, misuse.Errorf("--database needs --secret (UNINK_SECRET_FILE): a file that all " +
+			"services on this database share; it is made when it is not there")
 	}
 	return account.LoadSecret(filepath.Join(s.Data, "secret"))
 }
@@ -103,7 +109,9 @@ func (s Storage) Restore(ctx context.Context, from string) error {
 	}
 	defer unlock()
 	if s.Database != "" {
-		return misuse.Errorf("only the embedded database is restored like this; use pg_restore for PostgreSQL")
+		return misuse.Errorf(
+			"only the embedded database is restored like this; use pg_restore for PostgreSQL",
+		)
 	}
 	fresh := s.file() + ".restored"
 	if err := store.Copy(ctx, from, fresh); err != nil {
@@ -137,10 +145,12 @@ func (c Config) sender(log *slog.Logger) (mail.Sender, error) {
 	if c.SMTP == "" {
 		return mail.NewFolder(c.mails(), m.From, log)
 	}
-	modes := map[string]mail.TLSMode{"smtp": mail.StartTLS, "smtps": mail.TLS, "smtp+plain": mail.NoTLS}
+	modes := map[string]mail.TLSMode{"smtp": mail.StartTLS, "smtps": mail.TLS,
+		"smtp+plain": mail.NoTLS}
 	u, err := url.Parse(c.SMTP)
 	if err != nil || u.Hostname() == "" || modes[u.Scheme] == "" {
-		return nil, misuse.Errorf("--smtp must be such as smtp://user:password@mail.example.com:587 (STARTTLS), smtps://… (TLS) or smtp+plain://…")
+		return nil, misuse.Errorf("--smtp must be such as smtp://user:password@mail.example.com:587 " +
+			"(STARTTLS), smtps://… (TLS) or smtp+plain://…")
 	}
 	m.Host, m.TLS = u.Hostname(), modes[u.Scheme]
 	m.User = u.User.Username()

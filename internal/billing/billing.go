@@ -37,7 +37,8 @@ type Catalogue interface {
 
 // Purchase is a plan that somebody paid for, or was granted by an operator.
 type Purchase struct {
-	Reference string // the payment's unique id, at most 150 bytes: the same reference is the same purchase
+	// the payment's unique id, at most 150 bytes: the same reference is the same purchase
+	Reference string
 	Plan      string // the id of a plan
 	Email     string // developer plans: where the credentials go
 	Name      string // developer plans: who buys; may be empty

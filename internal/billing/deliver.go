@@ -12,8 +12,9 @@ import (
 )
 
 const (
-	deliverTime  = time.Minute     // the most that an attempt may take
-	lease        = 2 * time.Minute // how long an attempt keeps others away; longer, so that they never overlap
+	deliverTime = time.Minute // the most that an attempt may take
+	// how long an attempt keeps others away; longer, so that they never overlap
+	lease        = 2 * time.Minute
 	abandonTime  = 5 * time.Second
 	resumeFor    = 3 * 24 * time.Hour // how long an unfinished purchase is tried again
 	resumeAtOnce = 100
@@ -39,11 +40,13 @@ type Deliverer struct {
 }
 
 // NewDeliverer makes a deliverer.
-func NewDeliverer(store Store, plans Catalogue, customers Customers, packages Packages, mails Mails, buyers Buyers,
+func NewDeliverer(store Store, plans Catalogue, customers Customers, packages Packages, mails Mails,
+	buyers Buyers,
 	now func() time.Time, log *slog.Logger) *Deliverer {
 	return &Deliverer{
-		store: store, plans: plans, customers: customers, packages: packages, mails: mails, buyers: buyers,
-		now: now, log: log, turn: make(chan struct{}, 1),
+		store: store, plans: plans, customers: customers, packages: packages, mails: mails,
+		buyers: buyers,
+		now:    now, log: log, turn: make(chan struct{}, 1),
 	}
 }
 
@@ -79,7 +82,8 @@ func (d *Deliverer) Deliver(ctx context.Context, p Purchase) (Delivery, error) {
 		return Delivery{}, err
 	case r.Plan != p.Plan || r.UserID != p.UserID || r.Email != p.Email:
 		d.abandon(ctx, r)
-		return Delivery{}, fmt.Errorf("%w: the reference %s is another purchase's", ErrRefused, p.Reference)
+		return Delivery{}, fmt.Errorf("%w: the reference %s is another purchase's", ErrRefused,
+			p.Reference)
 	case r.Revoked:
 		return Delivery{Revoked: true}, nil
 	case r.Delivered:
@@ -95,7 +99,8 @@ func (d *Deliverer) Deliver(ctx context.Context, p Purchase) (Delivery, error) {
 		d.abandon(ctx, r)
 		return Delivery{}, fmt.Errorf("billing: purchase %s: %w", r.Reference, err)
 	}
-	d.log.Info("purchase delivered", "reference", r.Reference, "plan", r.Plan, "revoked", delivery.Revoked)
+	d.log.Info("purchase delivered", "reference", r.Reference, "plan", r.Plan, "revoked",
+		delivery.Revoked)
 	return delivery, nil
 }
 
@@ -103,13 +108,17 @@ func (d *Deliverer) check(p Purchase) (Plan, error) {
 	plan, known := d.plans.Plan(p.Plan)
 	switch {
 	case p.Reference == "" || len(p.Reference) > maxReference || !plain(p.Reference):
-		return plan, fmt.Errorf("%w: the reference must be 1 to %d printable bytes", ErrRefused, maxReference)
+		return plan, fmt.Errorf("%w: the reference must be 1 to %d printable bytes", ErrRefused,
+			maxReference)
 	case !plain(p.Email + p.UserID):
-		return plan, fmt.Errorf("%w: purchase %s: the e-mail address or the user is unprintable", ErrRefused, p.Reference)
+		return plan, fmt.Errorf("%w: purchase %s: the e-mail address or the user is unprintable",
+			ErrRefused, p.Reference)
 	case !known:
-		return plan, fmt.Errorf("%w: purchase %s: the catalogue has no plan %q", ErrRefused, p.Reference, p.Plan)
+		return plan, fmt.Errorf("%w: purchase %s: the catalogue has no plan %q", ErrRefused,
+			p.Reference, p.Plan)
 	case plan.Developer && p.Email == "":
-		return plan, fmt.Errorf("%w: purchase %s: plan %s needs an e-mail address for the credentials", ErrRefused, p.Reference, p.Plan)
+		return plan, fmt.Errorf("%w: purchase %s: plan %s needs an e-mail address for the credentials",
+			ErrRefused, p.Reference, p.Plan)
 	case !plan.Developer && p.UserID == "":
 		return plan, fmt.Errorf("%w: purchase %s: plan %s needs a user", ErrRefused, p.Reference, p.Plan)
 	}
@@ -117,7 +126,9 @@ func (d *Deliverer) check(p Purchase) (Plan, error) {
 }
 
 func plain(s string) bool {
-	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool {
+		return !unicode.IsPrint(r)
+	})
 }
 
 // clean makes what a buyer wrote fit, rather than fail after the payment.
@@ -134,7 +145,8 @@ func (d *Deliverer) abandon(ctx context.Context, r Record) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonTime)
 	defer cancel()
 	if err := d.store.Abandon(ctx, r.Reference, r.Attempt); err != nil {
-		d.log.Warn("a delivery can go on only when its lease ends", "reference", r.Reference, "error", err)
+		d.log.Warn("a delivery can go on only when its lease ends", "reference", r.Reference,
+			"error", err)
 	}
 }
 
@@ -170,7 +182,8 @@ func (d *Deliverer) customer(ctx context.Context, p Purchase) (Customer, error) 
 // introduce sends a customer its credentials with a fresh token, once, such that of the tokens made
 // for the purchase only the one in the mail is good. What is noted before each step tells the next
 // attempt, should this one be cut off, which token to end.
-func (d *Deliverer) introduce(ctx context.Context, r Record, c Credentials) (revoked bool, err error) {
+func (d *Deliverer) introduce(ctx context.Context, r Record,
+	c Credentials) (revoked bool, err error) {
 	key := mailKey(r.Reference)
 	if queued, err := d.mails.Queued(ctx, key); queued || err != nil {
 		return false, err
@@ -206,7 +219,8 @@ func (d *Deliverer) introduce(ctx context.Context, r Record, c Credentials) (rev
 }
 
 // note notes a token. It reports true when the purchase was revoked meanwhile.
-func (d *Deliverer) note(ctx context.Context, r Record, customerID, token string) (revoked bool, err error) {
+func (d *Deliverer) note(ctx context.Context, r Record, customerID,
+	token string) (revoked bool, err error) {
 	noted, err := d.store.Note(ctx, r.Reference, r.Attempt, customerID, token)
 	if noted || err != nil {
 		return false, err
@@ -221,11 +235,13 @@ func (d *Deliverer) note(ctx context.Context, r Record, customerID, token string
 // park keeps a payment that cannot be delivered for an operator, who is told once.
 func (d *Deliverer) park(ctx context.Context, p Purchase, why error) error {
 	fresh, err := d.store.Park(ctx, Parked{
-		Reference: clean(p.Reference), Plan: clean(p.Plan), Email: clean(p.Email), UserID: clean(p.UserID),
-		Cents: p.Cents, Currency: clean(p.Currency), Why: clean(why.Error()), Since: d.now(),
+		Reference: clean(p.Reference), Plan: clean(p.Plan), Email: clean(p.Email),
+		UserID: clean(p.UserID),
+		Cents:  p.Cents, Currency: clean(p.Currency), Why: clean(why.Error()), Since: d.now(),
 	})
 	if fresh {
-		d.log.Error("alarm: a payment is parked; refund it, or grant what it is worth (unink admin parked lists them)",
+		d.log.Error("alarm: a payment is parked; refund it, or grant what it is worth (unink admin "+
+			"parked lists them)",
 			"reference", clean(p.Reference), "plan", clean(p.Plan), "error", why)
 	}
 	return err
@@ -258,7 +274,8 @@ func (d *Deliverer) Resume(ctx context.Context) error {
 			err = d.park(ctx, p, err)
 		}
 		if err != nil && !errors.Is(err, ErrBusy) {
-			d.log.Error("alarm: a purchase is not delivered", "reference", p.Reference, "plan", p.Plan, "error", err)
+			d.log.Error("alarm: a purchase is not delivered", "reference", p.Reference, "plan", p.Plan,
+				"error", err)
 		}
 	}
 	return ctx.Err()

@@ -13,7 +13,8 @@ import (
 )
 
 func popular(n int) billing.Purchase {
-	return billing.Purchase{Reference: fmt.Sprintf("pi_%d", n), Plan: "popular", Email: fmt.Sprintf("dev%d@example.com", n), Name: "Dev Ltd"}
+	return billing.Purchase{Reference: fmt.Sprintf("pi_%d", n), Plan: "popular",
+		Email: fmt.Sprintf("dev%d@example.com", n), Name: "Dev Ltd"}
 }
 
 func TestDeliverDeveloperPlan(t *testing.T) {
@@ -21,7 +22,8 @@ func TestDeliverDeveloperPlan(t *testing.T) {
 		d, p := w.deliverer(), popular(1)
 		p.Slug = "dev-ltd"
 		first := w.deliver(d, p)
-		if first.Again || first.Revoked || first.Customer.Slug != "dev-ltd" || first.Package.Credits != 5000 {
+		if first.Again || first.Revoked || first.Customer.Slug != "dev-ltd" ||
+			first.Package.Credits != 5000 {
 			t.Errorf("delivery is %+v", first)
 		}
 		w.advance(time.Minute)
@@ -54,7 +56,8 @@ func TestDeliverSecondPurchase(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if balance, err := w.credits.Balance(t.Context(), "customer:"+first.Customer.ID); balance != 5500 || err != nil {
+		if balance, err := w.credits.Balance(t.Context(),
+			"customer:"+first.Customer.ID); balance != 5500 || err != nil {
 			t.Errorf("balance is %d, %v", balance, err)
 		}
 	})
@@ -113,7 +116,8 @@ func TestDeliverAtTheSameTime(t *testing.T) {
 				if i%2 == 1 {
 					d = other
 				}
-				if _, err := d.Deliver(t.Context(), popular(1)); err != nil && !errors.Is(err, billing.ErrBusy) {
+				if _, err := d.Deliver(t.Context(), popular(1)); err != nil &&
+					!errors.Is(err, billing.ErrBusy) {
 					t.Error(err)
 				}
 			})
@@ -175,7 +179,8 @@ func TestDeliverWebPackAfterFaults(t *testing.T) {
 			p.Reference = fmt.Sprint("pi_web_", point)
 			faulty = w.fail(p, point, true, 1)
 			w.deliver(w.deliverer(), p)
-			if n := w.count(`SELECT COUNT(*) FROM packages WHERE source = $1 AND remaining = 50`, "purchase:"+p.Reference); n != 1 {
+			if n := w.count(`SELECT COUNT(*) FROM packages WHERE source = $1 AND remaining = 50`,
+				"purchase:"+p.Reference); n != 1 {
 				t.Fatalf("%d packages after a fault at point %d", n, point)
 			}
 		}
@@ -316,14 +321,18 @@ func TestRefusedPurchases(t *testing.T) {
 		d := w.deliverer()
 		w.deliver(d, popular(1))
 		for name, change := range map[string]func(*billing.Purchase){
-			"no reference":                  func(p *billing.Purchase) { p.Reference = "" },
-			"endless reference":             func(p *billing.Purchase) { p.Reference = strings.Repeat("x", 151) },
-			"control character":             func(p *billing.Purchase) { p.Reference = "pi\n2" },
-			"unknown plan":                  func(p *billing.Purchase) { p.Plan = "free" },
-			"no address":                    func(p *billing.Purchase) { p.Email = " " },
-			"NUL in the address":            func(p *billing.Purchase) { p.Email = "a\x00@example.com" },
-			"web pack without a user":       func(p *billing.Purchase) { p.Plan = "web-50" },
-			"another plan, same reference":  func(p *billing.Purchase) { p.Reference, p.Plan = "pi_1", "enterprise" },
+			"no reference": func(p *billing.Purchase) { p.Reference = "" },
+			"endless reference": func(p *billing.Purchase) {
+				p.Reference = strings.Repeat("x", 151)
+			},
+			"control character":       func(p *billing.Purchase) { p.Reference = "pi\n2" },
+			"unknown plan":            func(p *billing.Purchase) { p.Plan = "free" },
+			"no address":              func(p *billing.Purchase) { p.Email = " " },
+			"NUL in the address":      func(p *billing.Purchase) { p.Email = "a\x00@example.com" },
+			"web pack without a user": func(p *billing.Purchase) { p.Plan = "web-50" },
+			"another plan, same reference": func(p *billing.Purchase) {
+				p.Reference, p.Plan = "pi_1", "enterprise"
+			},
 			"another buyer, same reference": func(p *billing.Purchase) { p.Reference = "pi_1" },
 		} {
 			p := popular(2)

@@ -21,7 +21,9 @@ func (away) Revoke(context.Context, string, string, time.Time) error { return er
 func (away) Begin(context.Context, billing.Purchase, time.Time, time.Time) (billing.Record, error) {
 	return billing.Record{}, errAway
 }
-func (away) Find(context.Context, string) (billing.Record, error) { return billing.Record{}, errAway }
+func (away) Find(context.Context, string) (billing.Record, error) {
+	return billing.Record{}, errAway
+}
 
 // FuzzWebhook hears events that are signed, whatever they say, and the same ones with what is no
 // signature.
@@ -32,10 +34,17 @@ func FuzzWebhook(f *testing.F) {
 		"charge.refunded":        `{"id":"ch_1","payment_intent":"pi_1","amount":1900,"amount_refunded":1900,"refunded":true}`,
 		"charge.dispute.created": `{"id":"dp_1","payment_intent":null,"reason":"fraudulent","status":"warning_needs_response"}`,
 	} {
-		f.Add([]byte(`{"id":"evt_1","object":"event","type":"`+kind+`","created":1,"data":{"object":`+about+`}}`), "t=1,v1=00")
+		f.Add(
+			[]byte(
+				`{"id":"evt_1","object":"event","type":"`+kind+`","created":1,"data":{"object":`+about+`}}`,
+			), "t=1,v1=00",
+		)
 	}
 	f.Add([]byte(`{"id":"evt_1","data":null}`), "")
-	f.Add([]byte(`{"id":"evt_1","type":"charge.refunded","data":{"object":null,"previous_attributes":[]}}`), "t=,v1=,,=")
+	f.Add(
+		[]byte(`{"id":"evt_1","type":"charge.refunded","data":{"object":null,"previous_attributes":[]}}`),
+		"t=,v1=,,=",
+	)
 	quiet := slog.New(slog.DiscardHandler)
 	deliverer := billing.NewDeliverer(away{}, catalogue{}, nil, nil, nil, nil, time.Now, quiet)
 	c := billing.Config{SecretKey: "sk_test_1", WebhookSecret: webhookSecret}

@@ -37,8 +37,10 @@ func (c Config) Enabled() bool { return c.SecretKey != "" }
 func (c Config) Validate() error {
 	switch {
 	case (c.SecretKey == "") != (c.WebhookSecret == ""):
-		return errors.New("the Stripe secret key and the webhook secret must both be set, or neither: without both, payments would not be delivered")
-	case c.URL != "" && !strings.HasPrefix(c.URL, "https://") && !strings.HasPrefix(c.URL, "http://127.0.0.1:"):
+		return errors.New("the Stripe secret key and the webhook secret must both be set, or neither: " +
+			"without both, payments would not be delivered")
+	case c.URL != "" && !strings.HasPrefix(c.URL, "https://") &&
+		!strings.HasPrefix(c.URL, "http://127.0.0.1:"):
 		return fmt.Errorf("the Stripe URL must begin with https://, not be %q", c.URL)
 	}
 	return nil
@@ -57,7 +59,8 @@ type Stripe struct {
 
 // NewStripe makes the connection between Stripe and the delivery of purchases. It does not connect
 // yet.
-func NewStripe(c Config, plans Catalogue, deliverer *Deliverer, store Store, now func() time.Time, log *slog.Logger) (*Stripe, error) {
+func NewStripe(c Config, plans Catalogue, deliverer *Deliverer, store Store, now func() time.Time,
+	log *slog.Logger) (*Stripe, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
@@ -97,7 +100,8 @@ const (
 // Checkout opens a page of Stripe's on which a buyer pays for a plan, and returns its URL. It
 // returns [ErrRefused] for a plan that is not on sale, or needs a user where there is none. The
 // call may take 10 seconds.
-func (s *Stripe) Checkout(ctx context.Context, planID string, b Buyer, successURL, cancelURL string) (string, error) {
+func (s *Stripe) Checkout(ctx context.Context, planID string, b Buyer, successURL,
+	cancelURL string) (string, error) {
 	plan, known := s.plans.Plan(planID)
 	switch {
 	case !known:
@@ -114,7 +118,8 @@ func (s *Stripe) Checkout(ctx context.Context, planID string, b Buyer, successUR
 	return session.URL, nil
 }
 
-func sessionOf(plan Plan, b Buyer, successURL, cancelURL string) *stripe.CheckoutSessionCreateParams {
+func sessionOf(plan Plan, b Buyer, successURL,
+	cancelURL string) *stripe.CheckoutSessionCreateParams {
 	params := &stripe.CheckoutSessionCreateParams{
 		Mode:       stripe.String(string(stripe.CheckoutSessionModePayment)),
 		SuccessURL: stripe.String(successURL),
@@ -124,13 +129,16 @@ func sessionOf(plan Plan, b Buyer, successURL, cancelURL string) *stripe.Checkou
 		LineItems: []*stripe.CheckoutSessionCreateLineItemParams{{
 			Quantity: stripe.Int64(1),
 			PriceData: &stripe.CheckoutSessionCreateLineItemPriceDataParams{
-				Currency:    stripe.String(plan.Currency),
-				UnitAmount:  stripe.Int64(plan.Cents),
-				ProductData: &stripe.CheckoutSessionCreateLineItemPriceDataProductDataParams{Name: stripe.String(plan.Name)},
+				Currency:   stripe.String(plan.Currency),
+				UnitAmount: stripe.Int64(plan.Cents),
+				ProductData: &stripe.CheckoutSessionCreateLineItemPriceDataProductDataParams{
+					Name: stripe.String(plan.Name),
+				},
 			},
 		}},
 	}
-	for key, value := range map[string]string{metaPlan: plan.ID, metaUser: b.UserID, metaSlug: clean(b.Slug), metaName: clean(b.Name)} {
+	for key, value := range map[string]string{metaPlan: plan.ID, metaUser: b.UserID,
+		metaSlug: clean(b.Slug), metaName: clean(b.Name)} {
 		if value != "" {
 			params.AddMetadata(key, value)
 		}
@@ -175,7 +183,8 @@ func (s *Stripe) Webhook(ctx context.Context, payload []byte, signature string) 
 
 func (s *Stripe) handle(ctx context.Context, event stripe.Event) error {
 	switch event.Type {
-	case stripe.EventTypeCheckoutSessionCompleted, stripe.EventTypeCheckoutSessionAsyncPaymentSucceeded:
+	case stripe.EventTypeCheckoutSessionCompleted,
+		stripe.EventTypeCheckoutSessionAsyncPaymentSucceeded:
 		return with(event, s.paid)(ctx)
 	case stripe.EventTypeChargeRefunded:
 		return with(event, s.refunded)(ctx)
@@ -186,7 +195,8 @@ func (s *Stripe) handle(ctx context.Context, event stripe.Event) error {
 }
 
 // with reads an event's object for a function that handles it.
-func with[T any](event stripe.Event, handle func(context.Context, T) error) func(context.Context) error {
+func with[T any](event stripe.Event,
+	handle func(context.Context, T) error) func(context.Context) error {
 	return func(ctx context.Context) error {
 		var object T
 		if err := json.Unmarshal(event.Data.Raw, &object); err != nil {
@@ -267,8 +277,9 @@ func (s *Stripe) paid(ctx context.Context, c session) error {
 	}
 	p := Purchase{
 		Reference: c.reference(), Plan: planID, Email: firstOf(c.CustomerDetails.Email, c.CustomerEmail),
-		Name: firstOf(c.Metadata[metaName], c.CustomerDetails.Name), Slug: c.Metadata[metaSlug], UserID: c.Metadata[metaUser],
-		Cents: c.AmountTotal, Currency: c.Currency,
+		Name: firstOf(c.Metadata[metaName], c.CustomerDetails.Name), Slug: c.Metadata[metaSlug],
+		UserID: c.Metadata[metaUser],
+		Cents:  c.AmountTotal, Currency: c.Currency,
 	}
 	err := s.checkPrice(c, planID)
 	if err == nil {
@@ -292,7 +303,8 @@ func (s *Stripe) checkPrice(c session, planID string) error {
 	case c.Mode != string(stripe.CheckoutSessionModePayment):
 		return fmt.Errorf("%w: the session's mode is %q, not payment", ErrRefused, c.Mode)
 	case c.AmountTotal != plan.Cents || c.Currency != plan.Currency:
-		return fmt.Errorf("%w: paid were %d %s; the plan's price is %d %s", ErrRefused, c.AmountTotal, c.Currency, plan.Cents, plan.Currency)
+		return fmt.Errorf("%w: paid were %d %s; the plan's price is %d %s", ErrRefused, c.AmountTotal,
+			c.Currency, plan.Cents, plan.Currency)
 	}
 	return nil
 }
@@ -300,7 +312,8 @@ func (s *Stripe) checkPrice(c session, planID string) error {
 func (s *Stripe) refunded(ctx context.Context, c charge) error {
 	switch {
 	case c.PaymentIntent == "":
-		s.log.Warn("a refund names no payment intent; revoke its purchase by hand if it is one", "charge", c.ID)
+		s.log.Warn("a refund names no payment intent; revoke its purchase by hand if it is one",
+			"charge", c.ID)
 		return nil
 	case !c.Refunded:
 		s.log.Warn("a partial refund is left to the operator", "reference", string(c.PaymentIntent),
@@ -313,10 +326,12 @@ func (s *Stripe) refunded(ctx context.Context, c charge) error {
 func (s *Stripe) disputed(ctx context.Context, d dispute) error {
 	switch {
 	case d.PaymentIntent == "":
-		s.log.Warn("a dispute names no payment intent; revoke its purchase by hand if it is one", "dispute", d.ID)
+		s.log.Warn("a dispute names no payment intent; revoke its purchase by hand if it is one",
+			"dispute", d.ID)
 		return nil
 	case strings.HasPrefix(d.Status, "warning_"): // the money stays where it is
-		s.log.Warn("a bank inquires about a payment", "reference", string(d.PaymentIntent), "dispute", d.ID)
+		s.log.Warn("a bank inquires about a payment", "reference", string(d.PaymentIntent),
+			"dispute", d.ID)
 		return nil
 	}
 	return s.deliverer.Revoke(ctx, string(d.PaymentIntent), "disputed: "+clean(d.Reason))

@@ -26,7 +26,8 @@ const webhookSecret = "whsec_test"
 func (w *world) stripe(url string) *billing.Stripe {
 	w.t.Helper()
 	c := billing.Config{SecretKey: "sk_test_1", WebhookSecret: webhookSecret, URL: url}
-	s, err := billing.NewStripe(c, catalogue{}, w.deliverer(), w.purchases, w.now, slog.New(slog.NewTextHandler(w.logged, nil)))
+	s, err := billing.NewStripe(c, catalogue{}, w.deliverer(), w.purchases, w.now,
+		slog.New(slog.NewTextHandler(w.logged, nil)))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -40,8 +41,9 @@ type object = map[string]any
 func event(t *testing.T, id, kind string, about object) []byte {
 	t.Helper()
 	payload, err := json.Marshal(object{
-		"id": id, "object": "event", "type": kind, "api_version": "2020-08-27", "created": time.Now().Unix(),
-		"data": object{"object": about},
+		"id": id, "object": "event", "type": kind, "api_version": "2020-08-27",
+		"created": time.Now().Unix(),
+		"data":    object{"object": about},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -50,7 +52,9 @@ func event(t *testing.T, id, kind string, about object) []byte {
 }
 
 func sign(payload []byte, secret string, at time.Time) string {
-	return webhook.GenerateTestSignedPayload(&webhook.UnsignedPayload{Payload: payload, Secret: secret, Timestamp: at}).Header
+	return webhook.GenerateTestSignedPayload(
+		&webhook.UnsignedPayload{Payload: payload, Secret: secret, Timestamp: at},
+	).Header
 }
 
 func (w *world) hear(s *billing.Stripe, payload []byte) error {
@@ -67,22 +71,26 @@ func (w *world) mustHear(s *billing.Stripe, payload []byte) {
 // paidSession is a session in which buyer n paid for the plan Popular.
 func paidSession(n int) object {
 	return object{
-		"id": fmt.Sprint("cs_", n), "object": "checkout.session", "mode": "payment", "payment_status": "paid",
+		"id": fmt.Sprint("cs_", n), "object": "checkout.session", "mode": "payment",
+		"payment_status": "paid",
 		"payment_intent": fmt.Sprint("pi_", n), "amount_total": 34900, "currency": "usd",
-		"metadata":         object{"plan": "popular", "name": "Dev Ltd", "slug": fmt.Sprint("dev-ltd-", n)},
+		"metadata": object{"plan": "popular", "name": "Dev Ltd",
+			"slug": fmt.Sprint("dev-ltd-", n)},
 		"customer_details": object{"email": fmt.Sprintf("dev%d@example.com", n), "name": "D. Veloper"},
 		"customer_email":   nil,
 	}
 }
 
 func refund(n int) object {
-	return object{"id": fmt.Sprint("ch_", n), "object": "charge", "payment_intent": fmt.Sprint("pi_", n),
-		"amount": 34900, "amount_refunded": 34900, "refunded": true}
+	return object{"id": fmt.Sprint("ch_", n), "object": "charge",
+		"payment_intent": fmt.Sprint("pi_", n),
+		"amount":         34900, "amount_refunded": 34900, "refunded": true}
 }
 
 func dispute(n int) object {
-	return object{"id": fmt.Sprint("dp_", n), "object": "dispute", "payment_intent": object{"id": fmt.Sprint("pi_", n), "object": "payment_intent"},
-		"charge": fmt.Sprint("ch_", n), "reason": "fraudulent", "status": "needs_response"}
+	return object{"id": fmt.Sprint("dp_", n), "object": "dispute",
+		"payment_intent": object{"id": fmt.Sprint("pi_", n), "object": "payment_intent"},
+		"charge":         fmt.Sprint("ch_", n), "reason": "fraudulent", "status": "needs_response"}
 }
 
 const (
@@ -178,7 +186,9 @@ func TestWebhookSignature(t *testing.T) {
 		"not JSON":        {[]byte("{"), sign([]byte("{"), webhookSecret, time.Now())},
 		"another version": {payload, strings.Replace(good, "v1=", "v0=", 1)},
 	} {
-		if err := s.Webhook(t.Context(), call.payload, call.signature); !errors.Is(err, billing.ErrSignature) {
+		if err := s.Webhook(t.Context(), call.payload, call.signature); !errors.Is(
+			err, billing.ErrSignature,
+		) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -206,9 +216,11 @@ func TestUnpaidSessionWaitsForItsPayment(t *testing.T) {
 // for the operator, who is told once, and Stripe is told that it was heard.
 func TestWrongPaymentsAreParkedWithOneAlarm(t *testing.T) {
 	for name, change := range map[string]func(object){
-		"less":              func(o object) { o["amount_total"] = 9900 },
-		"more":              func(o object) { o["amount_total"] = 34901 },
-		"nothing":           func(o object) { o["amount_total"], o["payment_status"] = 0, "no_payment_required" },
+		"less": func(o object) { o["amount_total"] = 9900 },
+		"more": func(o object) { o["amount_total"] = 34901 },
+		"nothing": func(o object) {
+			o["amount_total"], o["payment_status"] = 0, "no_payment_required"
+		},
 		"another currency":  func(o object) { o["currency"] = "idr" },
 		"no currency":       func(o object) { delete(o, "currency") },
 		"a bigger plan":     func(o object) { o["metadata"] = object{"plan": "enterprise"} },
@@ -219,7 +231,9 @@ func TestWrongPaymentsAreParkedWithOneAlarm(t *testing.T) {
 			o["metadata"], o["amount_total"] = object{"plan": "web-50", "user": "usr_0"}, 490
 		},
 		"an unprintable reference": func(o object) { o["payment_intent"] = "pi_1\x00" },
-		"a pack for nobody":        func(o object) { o["metadata"], o["amount_total"] = object{"plan": "web-50"}, 490 },
+		"a pack for nobody": func(o object) {
+			o["metadata"], o["amount_total"] = object{"plan": "web-50"}, 490
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, storetest.SQLite(t))
@@ -235,7 +249,8 @@ func TestWrongPaymentsAreParkedWithOneAlarm(t *testing.T) {
 			if n := w.count(`SELECT COUNT(*) FROM packages`); n != 0 {
 				t.Errorf("%d packages", n)
 			}
-			if logged := w.logged.String(); strings.Count(logged, "alarm") != 1 || !strings.Contains(logged, "pi_1") {
+			if logged := w.logged.String(); strings.Count(logged, "alarm") != 1 ||
+				!strings.Contains(logged, "pi_1") {
 				t.Errorf("logged: %s", logged)
 			}
 			if n := w.count(`SELECT COUNT(*) FROM parked`); n != 1 {
@@ -295,7 +310,8 @@ func TestEventsThatChangeNothing(t *testing.T) {
 	}
 	w.wantOne("dev1@example.com", 5000)
 	w.wantNothing("dev2@example.com")
-	if err := w.hear(s, event(t, "evt_y", completed, object{"amount_total": "many"})); err == nil || errors.Is(err, billing.ErrSignature) {
+	if err := w.hear(s, event(t, "evt_y", completed, object{"amount_total": "many"})); err == nil ||
+		errors.Is(err, billing.ErrSignature) {
 		t.Errorf("an event that cannot be read: %v", err)
 	}
 }
@@ -349,7 +365,9 @@ func (a *stripeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, `{"error":{"type":"api_error","message":"no"}}`)
 		return
 	}
-	_, _ = io.WriteString(w, `{"id":"cs_1","object":"checkout.session","url":"https://checkout.stripe.example/c/cs_1"}`)
+	_, _ = io.WriteString(
+		w, `{"id":"cs_1","object":"checkout.session","url":"https://checkout.stripe.example/c/cs_1"}`,
+	)
 }
 
 func TestCheckout(t *testing.T) {
@@ -358,19 +376,25 @@ func TestCheckout(t *testing.T) {
 	server := httptest.NewServer(api)
 	defer server.Close()
 	s := w.stripe(server.URL)
-	buyer := billing.Buyer{Email: "dev@example.com", Name: "Dev\nLtd", Slug: "dev-ltd", UserID: "usr_1"}
+	buyer := billing.Buyer{Email: "dev@example.com", Name: "Dev\nLtd", Slug: "dev-ltd",
+		UserID: "usr_1"}
 	for range 2 {
-		page, err := s.Checkout(t.Context(), "popular", buyer, "https://unink.example/ok", "https://unink.example/no")
+		page, err := s.Checkout(t.Context(), "popular", buyer, "https://unink.example/ok",
+			"https://unink.example/no")
 		if err != nil || page != "https://checkout.stripe.example/c/cs_1" {
 			t.Fatalf("page is %q, %v", page, err)
 		}
 	}
 	for key, want := range map[string]string{
-		"mode": "payment", "success_url": "https://unink.example/ok", "cancel_url": "https://unink.example/no",
+		"mode": "payment", "success_url": "https://unink.example/ok",
+		"cancel_url":              "https://unink.example/no",
 		"line_items[0][quantity]": "1", "line_items[0][price_data][currency]": "usd",
-		"line_items[0][price_data][unit_amount]": "34900", "line_items[0][price_data][product_data][name]": "Popular",
-		"metadata[plan]": "popular", "metadata[user]": "usr_1", "metadata[slug]": "dev-ltd", "metadata[name]": "Dev Ltd",
-		"client_reference_id": "usr_1", "customer_email": "dev@example.com", "adaptive_pricing[enabled]": "false",
+		"line_items[0][price_data][unit_amount]":        "34900",
+		"line_items[0][price_data][product_data][name]": "Popular",
+		"metadata[plan]": "popular", "metadata[user]": "usr_1", "metadata[slug]": "dev-ltd",
+		"metadata[name]":      "Dev Ltd",
+		"client_reference_id": "usr_1", "customer_email": "dev@example.com",
+		"adaptive_pricing[enabled]": "false",
 	} {
 		if got := api.forms[0].Get(key); got != want {
 			t.Errorf("%s is %q, want %q", key, got, want)
@@ -388,10 +412,13 @@ func TestCheckout(t *testing.T) {
 		t.Errorf("idempotency keys are %q and %q", key, second.Get("Idempotency-Key"))
 	}
 
-	if _, err := s.Checkout(t.Context(), "web-50", billing.Buyer{}, "https://a", "https://b"); !errors.Is(err, billing.ErrRefused) {
+	if _, err := s.Checkout(t.Context(), "web-50", billing.Buyer{}, "https://a",
+		"https://b"); !errors.Is(err, billing.ErrRefused) {
 		t.Errorf("a web pack without a user: %v", err)
 	}
-	if _, err := s.Checkout(t.Context(), "everything", buyer, "https://a", "https://b"); !errors.Is(err, billing.ErrRefused) {
+	if _, err := s.Checkout(t.Context(), "everything", buyer, "https://a", "https://b"); !errors.Is(
+		err, billing.ErrRefused,
+	) {
 		t.Errorf("an unknown plan: %v", err)
 	}
 	if len(api.forms) != 2 {
@@ -405,14 +432,17 @@ func TestCheckoutFailures(t *testing.T) {
 	api := &stripeAPI{statuses: []int{hangUp}}
 	server := httptest.NewServer(api)
 	defer server.Close()
-	if _, err := w.stripe(server.URL).Checkout(t.Context(), "popular", billing.Buyer{}, "https://a", "https://b"); err != nil {
+	if _, err := w.stripe(server.URL).Checkout(t.Context(), "popular", billing.Buyer{}, "https://a",
+		"https://b"); err != nil {
 		t.Fatal(err)
 	}
-	if len(api.headers) != 2 || api.headers[0].Get("Idempotency-Key") != api.headers[1].Get("Idempotency-Key") {
+	if len(api.headers) != 2 ||
+		api.headers[0].Get("Idempotency-Key") != api.headers[1].Get("Idempotency-Key") {
 		t.Errorf("%d calls", len(api.headers))
 	}
 	api.statuses = []int{http.StatusUnauthorized}
-	_, err := w.stripe(server.URL).Checkout(t.Context(), "popular", billing.Buyer{}, "https://a", "https://b")
+	_, err := w.stripe(server.URL).Checkout(t.Context(), "popular", billing.Buyer{}, "https://a",
+		"https://b")
 	if err == nil || strings.Contains(err.Error(), "sk_test_1") {
 		t.Errorf("error is %v", err)
 	}
@@ -423,7 +453,9 @@ func TestCheckoutFailures(t *testing.T) {
 	defer close(hang)
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if _, err := w.stripe(silent.URL).Checkout(ctx, "popular", billing.Buyer{}, "https://a", "https://b"); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := w.stripe(silent.URL).Checkout(
+		ctx, "popular", billing.Buyer{}, "https://a", "https://b",
+	); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a silent Stripe: %v", err)
 	}
 }

@@ -59,7 +59,8 @@ func newWorld(t *testing.T, address string) *world {
 	}
 	w.outbox = mail.New(store.NewMails(db), w, w.now, slog.New(slog.DiscardHandler))
 	w.accounts, err = account.New(account.Config{
-		Secret: []byte("0123456789abcdef0123456789abcdef"), Argon: account.Argon{Memory: 8, Passes: 1, Lanes: 1},
+		Secret: []byte("0123456789abcdef0123456789abcdef"),
+		Argon:  account.Argon{Memory: 8, Passes: 1, Lanes: 1},
 	}, store.NewAccounts(db), nil, nil, w.now, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +95,8 @@ func (w *world) Send(_ context.Context, m mail.Message, _ string) error {
 // deliverer makes one as a process of its own would.
 func (w *world) deliverer() *billing.Deliverer {
 	log := slog.New(slog.NewTextHandler(w.logged, nil))
-	return billing.NewDeliverer(faultyStore{w.purchases, w.faults}, catalogue{}, customers{w}, packages{w}, mails{w}, buyers{w}, w.now, log)
+	return billing.NewDeliverer(faultyStore{w.purchases, w.faults}, catalogue{}, customers{w},
+		packages{w}, mails{w}, buyers{w}, w.now, log)
 }
 
 func (w *world) deliver(d *billing.Deliverer, p billing.Purchase) billing.Delivery {
@@ -194,12 +196,14 @@ type catalogue struct{}
 
 func (catalogue) Plan(id string) (billing.Plan, bool) {
 	p, known := credit.DefaultCatalogue().Plan(id)
-	return billing.Plan{ID: p.ID, Name: p.Name, Developer: p.Entry == credit.Developer, Cents: int64(p.Cents), Currency: p.Currency}, known
+	return billing.Plan{ID: p.ID, Name: p.Name, Developer: p.Entry == credit.Developer,
+		Cents: int64(p.Cents), Currency: p.Currency}, known
 }
 
 type customers struct{ w *world }
 
-func (c customers) Customer(ctx context.Context, p billing.Purchase) (made billing.Customer, err error) {
+func (c customers) Customer(ctx context.Context,
+	p billing.Purchase) (made billing.Customer, err error) {
 	return made, c.w.faults.around(func() error {
 		found, _, err := c.w.accounts.CreateCustomer(ctx, p.Email, p.Name, p.Slug, p.Reference)
 		var input *account.InputError
@@ -213,7 +217,8 @@ func (c customers) Customer(ctx context.Context, p billing.Purchase) (made billi
 
 const forever = 100 * 365 * 24 * time.Hour
 
-func (c customers) NewToken(ctx context.Context, customerID string, only bool) (id, token string, err error) {
+func (c customers) NewToken(ctx context.Context, customerID string,
+	only bool) (id, token string, err error) {
 	grace := forever
 	if only {
 		grace = 0
@@ -230,13 +235,16 @@ func (c customers) RevokeToken(ctx context.Context, id string) error {
 
 type packages struct{ w *world }
 
-func (p packages) Grant(ctx context.Context, owner, planID, source string) (pack billing.Package, err error) {
+func (p packages) Grant(ctx context.Context, owner, planID,
+	source string) (pack billing.Package, err error) {
 	return pack, p.w.faults.around(func() error {
 		plan, _ := credit.DefaultCatalogue().Plan(planID)
 		got, _, err := p.w.credits.Grant(ctx, credit.Grant{
-			Owner: owner, Plan: plan.ID, Credits: plan.Credits, Expires: plan.Expires(p.w.now()), Source: source,
+			Owner: owner, Plan: plan.ID, Credits: plan.Credits, Expires: plan.Expires(p.w.now()),
+			Source: source,
 		})
-		pack = billing.Package{Credits: int64(got.Credits), Expires: got.Expires, Revoked: !got.Revoked.IsZero()}
+		pack = billing.Package{Credits: int64(got.Credits), Expires: got.Expires,
+			Revoked: !got.Revoked.IsZero()}
 		return err
 	})
 }
@@ -254,11 +262,13 @@ func (m mails) Queued(ctx context.Context, key string) (bool, error) {
 	return m.w.outbox.Queued(ctx, key)
 }
 
-func (m mails) Credentials(ctx context.Context, key, to string, c billing.Credentials) (queued bool, err error) {
+func (m mails) Credentials(ctx context.Context, key, to string,
+	c billing.Credentials) (queued bool, err error) {
 	return queued, m.w.faults.around(func() error {
 		message, err := mail.Render(mail.KindCredentials, to, mail.CredentialsData{
-			URL: "https://" + c.Customer.Slug + ".api.example.com", AppCode: c.Customer.AppCode, Token: c.Token,
-			Plan: c.Plan.Name, Credits: c.Package.Credits, Expires: c.Package.Expires,
+			URL: "https://" + c.Customer.Slug + ".api.example.com", AppCode: c.Customer.AppCode,
+			Token: c.Token,
+			Plan:  c.Plan.Name, Credits: c.Package.Credits, Expires: c.Package.Expires,
 		})
 		if err != nil {
 			return err
@@ -287,21 +297,24 @@ type faultyStore struct {
 	faults *faults
 }
 
-func (s faultyStore) Begin(ctx context.Context, p billing.Purchase, now, lease time.Time) (r billing.Record, err error) {
+func (s faultyStore) Begin(ctx context.Context, p billing.Purchase, now,
+	lease time.Time) (r billing.Record, err error) {
 	return r, s.faults.around(func() (err error) {
 		r, err = s.Store.Begin(ctx, p, now, lease)
 		return err
 	})
 }
 
-func (s faultyStore) Note(ctx context.Context, reference string, attempt int, customerID, token string) (noted bool, err error) {
+func (s faultyStore) Note(ctx context.Context, reference string, attempt int, customerID,
+	token string) (noted bool, err error) {
 	return noted, s.faults.around(func() (err error) {
 		noted, err = s.Store.Note(ctx, reference, attempt, customerID, token)
 		return err
 	})
 }
 
-func (s faultyStore) Finish(ctx context.Context, reference string, attempt int, now time.Time) error {
+func (s faultyStore) Finish(ctx context.Context, reference string, attempt int,
+	now time.Time) error {
 	return s.faults.around(func() error { return s.Store.Finish(ctx, reference, attempt, now) })
 }
 

@@ -167,7 +167,8 @@ func parse(token string) (answer, error) {
 // solves reports whether the key is the one that the signed parameters ask for.
 func (a *ALTCHA) solves(p Parameters, s solution) bool {
 	key, err := hex.DecodeString(s.DerivedKey)
-	return err == nil && hmac.Equal([]byte(p.KeySignature), []byte(hex.EncodeToString(mac(a.answers, key))))
+	return err == nil && hmac.Equal([]byte(p.KeySignature),
+		[]byte(hex.EncodeToString(mac(a.answers, key))))
 }
 
 func (a *ALTCHA) sign(p Parameters) string {
@@ -180,7 +181,8 @@ func (a *ALTCHA) sign(p Parameters) string {
 func Solve(ctx context.Context, c Challenge) (token string, err error) {
 	p := c.Parameters
 	if p.Algorithm != algorithm || p.KeyLength != keyLength {
-		return "", fmt.Errorf("challenge: algorithm %s with keys of %d bytes is not known", p.Algorithm, p.KeyLength)
+		return "", fmt.Errorf("challenge: algorithm %s with keys of %d bytes is not known", p.Algorithm,
+			p.KeyLength)
 	}
 	nonce, err1 := hex.DecodeString(p.Nonce)
 	salt, err2 := hex.DecodeString(p.Salt)

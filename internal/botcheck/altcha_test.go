@@ -55,7 +55,8 @@ func TestALTCHAOnce(t *testing.T) {
 		token := solved(t, a)
 		expect(t, a, token, nil, "")
 		expect(t, a, token, botcheck.ErrInvalid, "used before")
-		expect(t, a, changed(t, token, `"counter":`, `"time":1,"counter":`), botcheck.ErrInvalid, "used before")
+		expect(t, a, changed(t, token, `"counter":`, `"time":1,"counter":`), botcheck.ErrInvalid,
+			"used before")
 
 		// As long as a token is not expired, by a clock that is a little late too, it is remembered.
 		prune(c.t.Add(10*time.Minute + 59*time.Second))
@@ -78,7 +79,9 @@ func TestALTCHARefuses(t *testing.T) {
 	c := newClock()
 	a := newALTCHA(t, fresh{}, c)
 	token := solved(t, a)
-	foreign, err := botcheck.NewALTCHA(botcheck.ALTCHAConfig{Key: []byte(strings.Repeat("k", 32)), Cost: 1}, fresh{}, c.now)
+	foreign, err := botcheck.NewALTCHA(
+		botcheck.ALTCHAConfig{Key: []byte(strings.Repeat("k", 32)), Cost: 1}, fresh{}, c.now,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +114,9 @@ func TestALTCHARefuses(t *testing.T) {
 
 // onlyPrefix answers a challenge with the part of the key that it shows.
 func onlyPrefix(t *testing.T, c botcheck.Challenge, prefix string) string {
-	text, err := json.Marshal(map[string]any{"challenge": c, "solution": map[string]any{"counter": 3000, "derivedKey": prefix}})
+	text, err := json.Marshal(
+		map[string]any{"challenge": c, "solution": map[string]any{"counter": 3000, "derivedKey": prefix}},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +162,8 @@ func TestChallengeIsWhatTheWidgetReads(t *testing.T) {
 			t.Errorf("%s is %v, want %v", name, got.Parameters[name], want)
 		}
 	}
-	for name, digits := range map[string]int{"nonce": 32, "salt": 32, "keyPrefix": 32, "keySignature": 64} {
+	for name, digits := range map[string]int{"nonce": 32, "salt": 32, "keyPrefix": 32,
+		"keySignature": 64} {
 		if value, ok := got.Parameters[name].(string); !ok || len(value) != digits {
 			t.Errorf("%s is %v, want %d digits", name, got.Parameters[name], digits)
 		}
@@ -185,7 +191,8 @@ func TestSolveStops(t *testing.T) {
 	} {
 		c := c
 		spoil(&c.Parameters)
-		if _, err := botcheck.Solve(context.Background(), c); err == nil || !strings.Contains(err.Error(), "challenge:") {
+		if _, err := botcheck.Solve(context.Background(), c); err == nil ||
+			!strings.Contains(err.Error(), "challenge:") {
 			t.Errorf("%s: error is %v", name, err)
 		}
 	}
@@ -196,7 +203,8 @@ func TestALTCHAConfig(t *testing.T) {
 		"at least 32 bytes, not 31": {Key: make([]byte, 31), Cost: botcheck.DefaultCost},
 		"from 1 to 1000000, not 0":  {Key: make([]byte, 32)},
 	} {
-		if _, err := botcheck.NewALTCHA(c, fresh{}, time.Now); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := botcheck.NewALTCHA(c, fresh{}, time.Now); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("error is %v, want %q", err, want)
 		}
 	}

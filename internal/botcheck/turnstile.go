@@ -31,9 +31,11 @@ type TurnstileConfig struct {
 // Validate says which field is out of range.
 func (c TurnstileConfig) Validate() error {
 	if c.Secret == "" {
-		return errors.New("secret key of Turnstile is missing: it stands beside the site key in Cloudflare's dashboard")
+		return errors.New("secret key of Turnstile is missing: it stands beside the site key in " +
+			"Cloudflare's dashboard")
 	}
-	if u, err := url.Parse(c.URL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+	if u, err := url.Parse(c.URL); err != nil || u.Host == "" || u.Scheme != "https" &&
+		u.Scheme != "http" {
 		return fmt.Errorf("address of Turnstile must begin with https://, unlike %q", c.URL)
 	}
 	return nil
@@ -86,7 +88,8 @@ func (t *Turnstile) ask(ctx context.Context, token, remoteIP string) (v verifica
 	if remoteIP != "" {
 		form.Set("remoteip", remoteIP)
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.config.URL, strings.NewReader(form.Encode()))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.config.URL,
+		strings.NewReader(form.Encode()))
 	if err != nil {
 		return v, err
 	}

@@ -17,7 +17,8 @@ func newTurnstile(t *testing.T, r botcheck.Replay, handle http.HandlerFunc) *bot
 	t.Helper()
 	server := httptest.NewServer(handle)
 	t.Cleanup(server.Close)
-	ts, err := botcheck.NewTurnstile(botcheck.TurnstileConfig{Secret: "the secret", URL: server.URL}, r, newClock().now)
+	ts, err := botcheck.NewTurnstile(botcheck.TurnstileConfig{Secret: "the secret", URL: server.URL},
+		r, newClock().now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,11 +38,13 @@ func TestTurnstileAsks(t *testing.T) {
 		if err := r.ParseForm(); err != nil {
 			t.Error(err)
 		}
-		asked <- r.Method + " " + r.Header.Get("Content-Type") + " " + r.PostForm.Encode() + r.URL.RawQuery
+		asked <- r.Method + " " + r.Header.Get("Content-Type") + " " + r.PostForm.Encode() +
+			r.URL.RawQuery
 		says(200, `{"success":true,"error-codes":[],"hostname":"example.com"}`)(w, r)
 	})
 	expect(t, ts, "the token", nil, "")
-	want := "POST application/x-www-form-urlencoded remoteip=192.0.2.1&response=the+token&secret=the+secret"
+	want := "POST application/x-www-form-urlencoded " +
+		"remoteip=192.0.2.1&response=the+token&secret=the+secret"
 	if got := <-asked; got != want {
 		t.Errorf("asked %q, want %q", got, want)
 	}
@@ -69,7 +72,9 @@ func TestTurnstileVerdicts(t *testing.T) {
 		"somewhere else":  {http.RedirectHandler(elsewhere.URL, http.StatusTemporaryRedirect).ServeHTTP, botcheck.ErrUnavailable, "status 307"},
 		"connection lost": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, botcheck.ErrUnavailable, ""},
 	} {
-		t.Run(name, func(t *testing.T) { expect(t, newTurnstile(t, fresh{}, test.handle), "token", test.want, test.says) })
+		t.Run(name, func(t *testing.T) {
+			expect(t, newTurnstile(t, fresh{}, test.handle), "token", test.want, test.says)
+		})
 	}
 }
 
@@ -134,11 +139,13 @@ func TestTurnstileConfig(t *testing.T) {
 		"secret key of Turnstile is missing": {URL: botcheck.SiteVerify},
 		"must begin with https://":           {Secret: "s", URL: "challenges.cloudflare.com"},
 	} {
-		if _, err := botcheck.NewTurnstile(c, fresh{}, time.Now); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := botcheck.NewTurnstile(c, fresh{}, time.Now); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("error is %v, want %q", err, want)
 		}
 	}
-	if _, err := botcheck.NewTurnstile(botcheck.TurnstileConfig{Secret: "s", URL: botcheck.SiteVerify}, fresh{}, time.Now); err != nil {
+	if _, err := botcheck.NewTurnstile(botcheck.TurnstileConfig{Secret: "s", URL: botcheck.SiteVerify},
+		fresh{}, time.Now); err != nil {
 		t.Error(err)
 	}
 }

@@ -75,7 +75,8 @@ func clean(c *unink.Cleaner, pixels js.Value, w, h int, asked js.Value) (map[str
 	if err != nil {
 		return nil, err
 	}
-	return encode(page, imagefile.Choose(imagefile.Format(options.Format), imagefile.Format(source), page.Image))
+	return encode(page, imagefile.Choose(imagefile.Format(options.Format), imagefile.Format(source),
+		page.Image))
 }
 
 func read(asked js.Value) (o unink.Options, err error) {

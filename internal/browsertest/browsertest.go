@@ -28,7 +28,8 @@ import (
 // the test.
 func Start(t testing.TB, flags ...chromedp.ExecAllocatorOption) (chromium context.Context) {
 	t.Helper()
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath("chromium"), chromedp.NoSandbox, chromedp.DisableGPU)
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath("chromium"),
+		chromedp.NoSandbox, chromedp.DisableGPU)
 	options = append(options, flags...)
 	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
 	t.Cleanup(cancel)
@@ -78,12 +79,14 @@ func Open(t testing.TB, chromium context.Context, url string) *Page {
 		defer p.mu.Unlock()
 		for _, asked := range p.requests {
 			_, standsIn := p.standIns[asked]
-			if !standsIn && !strings.HasPrefix(asked, origin+"/") && !strings.HasPrefix(asked, "blob:"+origin+"/") {
+			if !standsIn && !strings.HasPrefix(asked, origin+"/") &&
+				!strings.HasPrefix(asked, "blob:"+origin+"/") {
 				t.Errorf("the page asked for %s", asked)
 			}
 		}
 		for _, message := range p.console {
-			if !strings.HasPrefix(message, "Failed to load resource") { // which is how an error's answer is noted
+			// which is how an error's answer is noted
+			if !strings.HasPrefix(message, "Failed to load resource") {
 				t.Errorf("in the console: %s", message)
 			}
 		}
@@ -95,7 +98,8 @@ func Open(t testing.TB, chromium context.Context, url string) *Page {
 func (p *Page) From(address string) {
 	p.t.Helper()
 	headers := wire.Headers{"X-Forwarded-For": address}
-	if _, err := chromedp.Call(p.Context, wire.SetExtraHTTPHeaders, wire.SetExtraHTTPHeadersParams{Headers: headers}); err != nil {
+	if _, err := chromedp.Call(p.Context, wire.SetExtraHTTPHeaders,
+		wire.SetExtraHTTPHeadersParams{Headers: headers}); err != nil {
 		p.t.Fatal(err)
 	}
 }
@@ -111,7 +115,8 @@ func (p *Page) Tab() *Page {
 	p.t.Helper()
 	ctx, cancel := chromedp.NewContext(p.Context)
 	p.t.Cleanup(cancel)
-	return &Page{Context: ctx, browser: p.browser, t: p.t, dir: p.t.TempDir(), standIns: map[string]string{}}
+	return &Page{Context: ctx, browser: p.browser, t: p.t, dir: p.t.TempDir(),
+		standIns: map[string]string{}}
 }
 
 func (p *Page) hear(event any) {
@@ -135,7 +140,8 @@ func (p *Page) StandIn(url, script string) {
 	p.mu.Lock()
 	p.standIns[url] = script
 	p.mu.Unlock()
-	if _, err := chromedp.Call(p.Context, fetch.Enable, fetch.EnableParams{Patterns: []*fetch.RequestPattern{{URLPattern: url}}}); err != nil {
+	if _, err := chromedp.Call(p.Context, fetch.Enable,
+		fetch.EnableParams{Patterns: []*fetch.RequestPattern{{URLPattern: url}}}); err != nil {
 		p.t.Fatal(err)
 	}
 }
@@ -143,7 +149,8 @@ func (p *Page) StandIn(url, script string) {
 func (p *Page) standIn(request fetch.RequestID, script string) {
 	var err error
 	if script == "" {
-		_, err = chromedp.Call(p.Context, fetch.FailRequest, fetch.FailRequestParams{RequestID: request, ErrorReason: wire.ErrorReasonConnectionRefused})
+		_, err = chromedp.Call(p.Context, fetch.FailRequest,
+			fetch.FailRequestParams{RequestID: request, ErrorReason: wire.ErrorReasonConnectionRefused})
 	} else {
 		_, err = chromedp.Call(p.Context, fetch.FulfillRequest, fetch.FulfillRequestParams{
 			RequestID: request, ResponseCode: 200, Body: []byte(script),
@@ -173,7 +180,8 @@ func (p *Page) Do(actions ...chromedp.Action[chromedp.Void]) {
 // Eval is what a JavaScript expression gives, as text.
 func (p *Page) Eval(expression string) string {
 	p.t.Helper()
-	got, err := chromedp.Run(p.Context, chromedp.Evaluate[string](`String(`+strings.TrimSuffix(expression, "; ''")+`)`))
+	got, err := chromedp.Run(p.Context,
+		chromedp.Evaluate[string](`String(`+strings.TrimSuffix(expression, "; ''")+`)`))
 	if err != nil {
 		p.t.Fatalf("%s: %v", expression, err)
 	}
@@ -202,9 +210,13 @@ func (p *Page) UntilLong(condition string) {
 
 func (p *Page) until(condition string, patience, tick time.Duration) {
 	p.t.Helper()
-	_, err := chromedp.Run(p.Context, chromedp.Poll[bool]("Boolean("+condition+")", chromedp.WithPollingInterval(tick), chromedp.WithPollingTimeout(patience)))
+	_, err := chromedp.Run(p.Context, chromedp.Poll[bool](
+		"Boolean("+condition+")", chromedp.WithPollingInterval(tick),
+		chromedp.WithPollingTimeout(patience),
+	))
 	if err != nil {
-		p.t.Fatalf("%s: %v; the page says %s", condition, err, p.Eval(`document.querySelector('main').innerText`))
+		p.t.Fatalf("%s: %v; the page says %s", condition, err,
+			p.Eval(`document.querySelector('main').innerText`))
 	}
 }
 
@@ -218,13 +230,17 @@ func (p *Page) Arrives(condition string) {
 			return
 		}
 	}
-	p.t.Fatalf("%s: the page is %s: %s", condition, p.Eval(`location.href`), p.Eval(`document.body.innerText`))
+	p.t.Fatalf("%s: the page is %s: %s", condition, p.Eval(`location.href`),
+		p.Eval(`document.body.innerText`))
 }
 
 // At waits until the page is at a path.
 func (p *Page) At(path string) {
 	p.t.Helper()
-	p.Arrives(fmt.Sprintf(`location.pathname + location.search == %q && document.readyState == 'complete'`, path))
+	p.Arrives(
+		fmt.Sprintf(`location.pathname + location.search == %q && document.readyState == 'complete'`,
+			path),
+	)
 }
 
 // Shown waits until an element is to be seen.
@@ -244,7 +260,9 @@ func (p *Page) GoTo(path string) {
 func (p *Page) FrontReady() {
 	p.t.Helper()
 	p.Until(`document.body.classList.contains('ready')`)
-	p.Eval(`window.states = () => [...document.querySelectorAll('#queue li')].map((row) => row.dataset.state).join(); ''`)
+	p.Eval(
+		`window.states = () => [...document.querySelectorAll('#queue li')].map((row) => row.dataset.state).join(); ''`,
+	)
 }
 
 // Press presses the button that has a label.
@@ -277,7 +295,11 @@ func (p *Page) Toggle(selector string) {
 // Choose chooses a value of a list.
 func (p *Page) Choose(selector, value string) {
 	p.t.Helper()
-	p.Eval(fmt.Sprintf(`(() => { const list = document.querySelector(%q); list.value = %q; list.dispatchEvent(new Event('change', { bubbles: true })); })()`, selector, value))
+	p.Eval(
+		fmt.Sprintf(
+			`(() => { const list = document.querySelector(%q); list.value = %q; list.dispatchEvent(new Event('change', { bubbles: true })); })()`, selector, value,
+		),
+	)
 }
 
 // Entered is Typed with Enter after it.
@@ -326,10 +348,11 @@ func (p *Page) Drop(name, kind string, data []byte) {
 func (p *Page) Download(selector string) (name string, data []byte) {
 	p.t.Helper()
 	dir, events := p.t.TempDir(), true
-	if _, err := chromedp.CallBrowser(p.Context, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{
-		Behavior: browser.SetDownloadBehaviorBehaviorAllow, DownloadPath: dir, EventsEnabled: &events,
-		BrowserContextID: chromedp.FromContext(p.Context).BrowserContextID,
-	}); err != nil {
+	if _, err := chromedp.CallBrowser(p.Context, browser.SetDownloadBehavior,
+		browser.SetDownloadBehaviorParams{
+			Behavior: browser.SetDownloadBehaviorBehaviorAllow, DownloadPath: dir, EventsEnabled: &events,
+			BrowserContextID: chromedp.FromContext(p.Context).BrowserContextID,
+		}); err != nil {
 		p.t.Fatal(err)
 	}
 	progress := chromedp.BrowserEvents(p.Context, browser.DownloadProgress)
@@ -395,7 +418,9 @@ func (p *Page) Accessible() {
 	if p.Eval(`typeof axe`) == "undefined" {
 		p.Eval(`(() => {` + string(axe) + `})()`)
 	}
-	p.Eval(`window.axeFound = undefined, axe.run(document).then(({ violations }) => { window.axeFound = JSON.stringify(violations.map(({ id, help, nodes }) => [id, help, ...nodes.map(({ html, failureSummary }) => html + ' ' + failureSummary)])); }), ''`)
+	p.Eval(
+		`window.axeFound = undefined, axe.run(document).then(({ violations }) => { window.axeFound = JSON.stringify(violations.map(({ id, help, nodes }) => [id, help, ...nodes.map(({ html, failureSummary }) => html + ' ' + failureSummary)])); }), ''`,
+	)
 	p.Until(`Boolean(window.axeFound)`)
 	var found [][]string
 	if err := json.Unmarshal([]byte(p.Eval(`axeFound`)), &found); err != nil {

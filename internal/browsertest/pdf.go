@@ -36,7 +36,8 @@ func PDF(pages ...PDFPage) []byte {
 	object("<< /Type /Pages /Count %d /Kids [%s] >>", len(pages), strings.Join(kids, " "))
 	object("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>")
 	for i, p := range pages {
-		object("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 %d %d] /Rotate %d /Contents %d 0 R /Resources << /Font << /F 3 0 R >> >> >>",
+		object("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 %d %d] /Rotate %d /Contents %d 0 R "+
+			"/Resources << /Font << /F 3 0 R >> >> >>",
 			p.Width, p.Height, p.Turned, 5+2*i)
 		content := fmt.Sprintf("%.2f g 0 0 %d %d re f 0 g", float64(p.Grey)/100, p.Width, p.Height)
 		if !p.Blank {
@@ -63,7 +64,8 @@ func wave(p PDFPage) string {
 	y := p.Height * 17 / 20
 	line := fmt.Sprintf(" 0.12 0.22 0.75 RG 1.5 w 10 %d m", y)
 	for i, x := 0, 10; x+2*step < p.Width; i, x = i+1, x+2*step {
-		line += fmt.Sprintf(" %d %d %d %d %d %d c", x+step+i*7%11, y+2*step-i*5%13, x+step-i*3%7, y-2*step+i*7%9, x+2*step, y+i*5%7)
+		line += fmt.Sprintf(" %d %d %d %d %d %d c", x+step+i*7%11, y+2*step-i*5%13, x+step-i*3%7,
+			y-2*step+i*7%9, x+2*step, y+i*5%7)
 	}
 	return line + " S"
 }
@@ -95,7 +97,9 @@ func (p *Page) ReadPDF(data []byte) []ReadPage {
 			canvas.width = viewport.width; canvas.height = viewport.height;
 			await page.render({ canvas, viewport }).promise;
 			const [grey] = canvas.getContext('2d').getImageData(canvas.width / 2, canvas.height / 3, 1, 1).data;
-			pages.push([viewport.width / 0.2, viewport.height / 0.2, (await page.getTextContent()).items.length, grey * 100 / 255]);
+			pages.push([viewport.width / 0.2, viewport.height / 0.2, 
+				(await page.getTextContent()).items.length,
+				grey * 100 / 255]);
 		}
 		window.madePages = JSON.stringify(pages);
 	})().catch((error) => { window.madePages = String(error.stack); }), ''`)

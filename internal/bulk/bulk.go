@@ -38,7 +38,8 @@ type Config struct {
 	Options             unink.Options
 	AtOnce              int  // pages on their way at once; at least 1
 	Retry               bool // pages that failed before are tried again
-	Anew                bool // drops what an earlier batch of other settings left to do in the destination
+	// drops what an earlier batch of other settings left to do in the destination
+	Anew bool
 
 	// Report is told what became of each page that this process saw to, one at a time.
 	Report func(Outcome)
@@ -124,9 +125,11 @@ func Open(c Config, fleet Fleet, js jetstream.JetStream, log *slog.Logger) (*Bat
 	}
 	if overlap(source.String(), destination.String()) {
 		_, _ = source.close(), destination.close()
-		return nil, fmt.Errorf("%s and %s lie in one another; use a destination beside the source", source, destination)
+		return nil, fmt.Errorf("%s and %s lie in one another; use a destination beside the source",
+			source, destination)
 	}
-	return &Batch{cfg: c, source: source, destination: destination, js: js, fleet: fleet, log: log}, nil
+	return &Batch{cfg: c, source: source, destination: destination, js: js, fleet: fleet, log: log},
+		nil
 }
 
 // Close gives back what the batch holds. No call may follow.
@@ -140,7 +143,8 @@ func (b *Batch) Run(ctx context.Context) (Counts, error) {
 	if err != nil {
 		return Counts{}, fmt.Errorf("%s cannot be used: %w", b.destination, err)
 	}
-	about := map[string]string{"unink-source": b.source.String(), "unink-options": described(b.cfg.Options)}
+	about := map[string]string{"unink-source": b.source.String(),
+		"unink-options": described(b.cfg.Options)}
 	b.queue = newQueue(b.js, id, about, b.cfg.pace)
 	if b.cfg.Anew {
 		if err := b.queue.drop(ctx); err != nil {
@@ -194,7 +198,8 @@ func (b *Batch) feed(ctx context.Context) (Counts, error) {
 
 // look counts, and has visit called for each page of the source, several at once. The record is nil
 // for a page that is left to do.
-func (b *Batch) look(ctx context.Context, visit func(context.Context, page, *record) error) (Counts, error) {
+func (b *Batch) look(ctx context.Context,
+	visit func(context.Context, page, *record) error) (Counts, error) {
 	var counts Counts
 	var mu sync.Mutex // guards counts
 	group, looking := errgroup.WithContext(ctx)

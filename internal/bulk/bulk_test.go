@@ -19,7 +19,8 @@ import (
 )
 
 func TestFoldersAndBuckets(t *testing.T) {
-	for _, kinds := range [][2]string{{"folder", "folder"}, {"s3", "s3"}, {"folder", "s3"}, {"s3", "folder"}} {
+	for _, kinds := range [][2]string{{"folder", "folder"}, {"s3", "s3"}, {"folder", "s3"},
+		{"s3", "folder"}} {
 		t.Run(strings.Join(kinds[:], " to "), func(t *testing.T) {
 			w := newWorld(t, kinds[0], kinds[1])
 			pages := w.many(50) // more than the queue holds
@@ -147,7 +148,8 @@ func TestServerRestarts(t *testing.T) {
 func TestFailures(t *testing.T) {
 	w := newWorld(t, "folder", "folder")
 	w.put(map[string]string{"good.jpg": "good", "bad.jpg": "bad", "cursed.jpg": "cursed"})
-	broken := &unink.Error{Code: unink.ErrBroken, Op: "decode", Message: "the data is cut short", Hint: "send it whole"}
+	broken := &unink.Error{Code: unink.ErrBroken, Op: "decode", Message: "the data is cut short",
+		Hint: "send it whole"}
 	var healed atomic.Bool
 	w.fleet.before = func(_ context.Context, image string) error {
 		switch {
@@ -168,7 +170,8 @@ func TestFailures(t *testing.T) {
 	w.run(Counts{Pages: 3, Cleaned: 1, Failed: 2})
 	w.holds(map[string]string{"good.jpg": "good"})
 	w.noQueue()
-	if told["good.jpg"] != nil || !errors.Is(told["bad.jpg"], unink.ErrBroken) || !errors.Is(told["cursed.jpg"], gate.ErrWorker) {
+	if told["good.jpg"] != nil || !errors.Is(told["bad.jpg"], unink.ErrBroken) ||
+		!errors.Is(told["cursed.jpg"], gate.ErrWorker) {
 		t.Errorf("told: %v", told)
 	}
 	if n := w.fleet.times("cursed"); n != attempts {
@@ -179,7 +182,8 @@ func TestFailures(t *testing.T) {
 	if err != nil || counts != (Counts{Pages: 3, Cleaned: 1, Failed: 2}) {
 		t.Errorf("status: %+v, %v", counts, err)
 	}
-	if failed["bad.jpg"] != "clean: the data is cut short (send it whole)" || !strings.Contains(failed["cursed.jpg"], "vanished") || len(failed) != 2 {
+	if failed["bad.jpg"] != "clean: the data is cut short (send it whole)" ||
+		!strings.Contains(failed["cursed.jpg"], "vanished") || len(failed) != 2 {
 		t.Errorf("failed pages: %q", failed)
 	}
 	w.run(Counts{Pages: 3, Cleaned: 1, Failed: 2})
@@ -311,7 +315,8 @@ func TestOtherSettings(t *testing.T) {
 	w.fleet.before = nil
 	w.Options.Finish = unink.Scan
 	_, err := w.batch().Run(w.context())
-	if other := (errOther{}); !errors.As(err, &other) || !strings.Contains(err.Error(), w.Source) || !strings.Contains(err.Error(), "colour") {
+	if other := (errOther{}); !errors.As(err, &other) || !strings.Contains(err.Error(), w.Source) ||
+		!strings.Contains(err.Error(), "colour") {
 		t.Errorf("the other batch: %v", err)
 	}
 	w.Anew = true
@@ -373,7 +378,8 @@ func TestQueue(t *testing.T) {
 	w.down()
 	w.noStore = true
 	w.serve()
-	if err := newQueue(w.batch().js, "other", nil, brisk).open(w.context()); err == nil || !strings.Contains(err.Error(), "JetStream") {
+	if err := newQueue(w.batch().js, "other", nil, brisk).open(w.context()); err == nil ||
+		!strings.Contains(err.Error(), "JetStream") {
 		t.Errorf("without JetStream: %v", err)
 	}
 }
@@ -420,7 +426,9 @@ func (w *world) putAll(b *Batch) *queue {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	q := newQueue(b.js, id, map[string]string{"unink-source": b.source.String(), "unink-options": described(w.Options)}, brisk)
+	q := newQueue(b.js, id, map[string]string{
+		"unink-source": b.source.String(), "unink-options": described(w.Options),
+	}, brisk)
 	if err := q.open(w.context()); err != nil {
 		w.t.Fatal(err)
 	}
@@ -465,7 +473,8 @@ func TestPageThatNeverComesBack(t *testing.T) {
 		}
 	}
 	got, err := b.Run(w.context())
-	if err != nil || got != (Counts{Pages: 1, Failed: 1}) || told.Err == nil || w.fleet.times("x") != 0 {
+	if err != nil || got != (Counts{Pages: 1, Failed: 1}) || told.Err == nil ||
+		w.fleet.times("x") != 0 {
 		t.Errorf("%+v, %v, %v", got, err, told.Err)
 	}
 }

@@ -88,7 +88,9 @@ func (f folder) list(ctx context.Context) iter.Seq2[page, error] {
 			} else if err != nil {
 				return err
 			}
-			if info.Mode().IsRegular() && !yield(page{Key: name, Mark: fmt.Sprint(info.ModTime().UnixNano()), Size: info.Size()}, nil) {
+			if info.Mode().IsRegular() && !yield(
+				page{Key: name, Mark: fmt.Sprint(info.ModTime().UnixNano()), Size: info.Size()}, nil,
+			) {
 				return fs.SkipAll
 			}
 			return nil
@@ -153,7 +155,8 @@ func (folder) refusal(err error) error {
 	if err == nil {
 		return nil
 	}
-	for _, cause := range []error{syscall.ENAMETOOLONG, syscall.ENOTDIR, syscall.EISDIR, syscall.EINVAL, fs.ErrExist} {
+	for _, cause := range []error{syscall.ENAMETOOLONG, syscall.ENOTDIR, syscall.EISDIR,
+		syscall.EINVAL, fs.ErrExist} {
 		if errors.Is(err, cause) {
 			return fmt.Errorf("%w: %w", errName, plain(err))
 		}

@@ -40,7 +40,9 @@ func newQueue(js jetstream.JetStream, id string, about map[string]string, p pace
 type errOther struct{ about map[string]string }
 
 func (e errOther) Error() string {
-	return fmt.Sprintf("a batch with other settings has work left in that destination: source %s, options %s; start it again as it was, or add --anew to this one, which drops what that one has left",
+	return fmt.Sprintf("a batch with other settings has work left in that destination: source %s, "+
+		"options %s; start it again as it was, or add --anew to this one, which "+
+		"drops what that one has left",
 		e.about["unink-source"], e.about["unink-options"])
 }
 
@@ -64,7 +66,8 @@ func (q *queue) open(ctx context.Context) error {
 		return errOther{held}
 	}
 	consumer, err := stream.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
-		Durable: "pages", AckPolicy: jetstream.AckExplicitPolicy, AckWait: q.pace.ackWait, MaxAckPending: -1,
+		Durable: "pages", AckPolicy: jetstream.AckExplicitPolicy, AckWait: q.pace.ackWait,
+		MaxAckPending: -1,
 	})
 	if err != nil {
 		return queueError(err)
@@ -80,7 +83,8 @@ func (q *queue) create(ctx context.Context) (jetstream.Stream, error) {
 	for tried := 1; ; tried++ {
 		stream, err := q.js.CreateStream(ctx, jetstream.StreamConfig{
 			Name: q.name, Subjects: []string{subjects + q.name + ".*"}, Metadata: q.about,
-			Retention: jetstream.WorkQueuePolicy, Storage: jetstream.FileStorage, Discard: jetstream.DiscardNew, MaxMsgs: int64(q.pace.queue),
+			Retention: jetstream.WorkQueuePolicy, Storage: jetstream.FileStorage,
+			Discard: jetstream.DiscardNew, MaxMsgs: int64(q.pace.queue),
 		})
 		var refused *jetstream.APIError
 		if tried == attempts || !errors.As(err, &refused) || refused.ErrorCode != storeFailed {
@@ -100,8 +104,11 @@ func covers(held, about map[string]string) bool {
 }
 
 func queueError(err error) error {
-	if errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) || errors.Is(err, nats.ErrNoResponders) {
-		return fmt.Errorf("the NATS server stores nothing, and a batch needs a queue: start it with JetStream (-js, or jetstream in its configuration): %w", err)
+	if errors.Is(err, jetstream.ErrJetStreamNotEnabled) ||
+		errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) ||
+		errors.Is(err, nats.ErrNoResponders) {
+		return fmt.Errorf("the NATS server stores nothing, and a batch needs a queue: start it with "+
+			"JetStream (-js, or jetstream in its configuration): %w", err)
 	}
 	return fmt.Errorf("the queue on the NATS server cannot be used: %w", err)
 }
@@ -140,7 +147,9 @@ func (q *queue) put(ctx context.Context, p page) error {
 		switch {
 		case err == nil:
 			return nil
-		case errors.As(err, &refusal) && (refusal.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || refusal.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant):
+		case errors.As(err, &refusal) &&
+			(refusal.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence ||
+				refusal.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant):
 			return nil // it is there
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -154,7 +163,8 @@ func (q *queue) put(ctx context.Context, p page) error {
 func (q *queue) publish(ctx context.Context, subject string, body []byte) error {
 	ctx, stop := context.WithTimeout(ctx, answerWait)
 	defer stop()
-	_, err := q.js.Publish(ctx, subject, body, jetstream.WithExpectLastSequencePerSubject(0), jetstream.WithExpectStream(q.name))
+	_, err := q.js.Publish(ctx, subject, body, jetstream.WithExpectLastSequencePerSubject(0),
+		jetstream.WithExpectStream(q.name))
 	return err
 }
 
@@ -218,7 +228,8 @@ func (q *queue) done(ctx context.Context) (bool, error) {
 func (q *queue) drop(ctx context.Context) error {
 	ctx, stop := context.WithTimeout(ctx, answerWait)
 	defer stop()
-	if err := q.js.DeleteStream(ctx, q.name); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
+	if err := q.js.DeleteStream(ctx, q.name); err != nil &&
+		!errors.Is(err, jetstream.ErrStreamNotFound) {
 		return queueError(err)
 	}
 	return nil

@@ -114,7 +114,8 @@ func (b *Batch) record(ctx context.Context, name string) (*record, error) {
 
 // endings are those of pictures' names.
 var endings = map[string]bool{
-	".jpg": true, ".jpeg": true, ".png": true, ".webp": true, ".bmp": true, ".tif": true, ".tiff": true, ".gif": true,
+	".jpg": true, ".jpeg": true, ".png": true, ".webp": true, ".bmp": true, ".tif": true,
+	".tiff": true, ".gif": true,
 	".heic": true, ".heif": true, ".avif": true,
 }
 
@@ -134,7 +135,8 @@ func isPicture(key string) bool {
 // resultName is the page's own where the ending is right for the format, otherwise the format's
 // ending after it.
 func resultName(key string, f unink.Format) string {
-	if asked, err := unink.ParseFormat(strings.TrimPrefix(path.Ext(key), ".")); err == nil && asked == f {
+	if asked, err := unink.ParseFormat(strings.TrimPrefix(path.Ext(key), ".")); err == nil &&
+		asked == f {
 		return key
 	}
 	return key + f.Ext()
@@ -157,5 +159,7 @@ func (b *Batch) checkName(ctx context.Context, p page, name string) error {
 	} else if err != nil {
 		return err
 	}
-	return &unink.Error{Code: unink.ErrOption, Op: "write", Message: fmt.Sprintf("its result would be %s, as that of %s", name, other), Hint: "give one of them another name"}
+	return &unink.Error{Code: unink.ErrOption, Op: "write",
+		Message: fmt.Sprintf("its result would be %s, as that of %s", name,
+			other), Hint: "give one of them another name"}
 }

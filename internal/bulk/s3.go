@@ -38,15 +38,19 @@ func openBucket(name string, s S3) (place, error) {
 		prefix += "/"
 	}
 	endpoint, err := url.Parse(cmp.Or(s.Endpoint, "https://s3.amazonaws.com"))
-	if err != nil || endpoint.Scheme != "http" && endpoint.Scheme != "https" || endpoint.Host == "" || strings.Trim(endpoint.Path, "/") != "" {
-		return nil, errors.New("the S3 endpoint must be such as https://s3.example.com or http://127.0.0.1:9000")
+	if err != nil || endpoint.Scheme != "http" && endpoint.Scheme != "https" || endpoint.Host == "" ||
+		strings.Trim(endpoint.Path, "/") != "" {
+		return nil, errors.New(
+			"the S3 endpoint must be such as https://s3.example.com or http://127.0.0.1:9000",
+		)
 	}
 	keys := credentials.NewEnvAWS()
 	if v, err := keys.GetWithContext(nil); err != nil || v.AccessKeyID == "" {
 		return nil, errors.New("S3 needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment")
 	}
 	client, err := minio.New(endpoint.Host, &minio.Options{
-		Creds: keys, Secure: endpoint.Scheme == "https", Region: cmp.Or(os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION")),
+		Creds: keys, Secure: endpoint.Scheme == "https",
+		Region: cmp.Or(os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION")),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%s%s: %w", s3Scheme, name, err)
@@ -68,7 +72,9 @@ func (b bucket) list(ctx context.Context) iter.Seq2[page, error] {
 	return func(yield func(page, error) bool) {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
-		for o := range b.client.ListObjectsIter(ctx, b.name, minio.ListObjectsOptions{Prefix: b.prefix, Recursive: true}) {
+		for o := range b.client.ListObjectsIter(
+			ctx, b.name, minio.ListObjectsOptions{Prefix: b.prefix, Recursive: true},
+		) {
 			if o.Err != nil {
 				yield(page{}, o.Err)
 				return
@@ -100,9 +106,10 @@ func (bucket) close() error { return nil }
 
 // write is one request, which the store carries out whole or not at all.
 func (b bucket) write(ctx context.Context, name string, data []byte) error {
-	_, err := b.client.PutObject(ctx, b.name, b.prefix+name, bytes.NewReader(data), int64(len(data)), minio.PutObjectOptions{
-		ContentType: mime.TypeByExtension(path.Ext(name)), DisableMultipart: true,
-	})
+	_, err := b.client.PutObject(ctx, b.name, b.prefix+name, bytes.NewReader(data), int64(len(data)),
+		minio.PutObjectOptions{
+			ContentType: mime.TypeByExtension(path.Ext(name)), DisableMultipart: true,
+		})
 	switch minio.ToErrorResponse(err).Code {
 	case "KeyTooLongError", "XMinioInvalidObjectName":
 		return fmt.Errorf("%w: %w", errName, err)

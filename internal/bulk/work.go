@@ -80,7 +80,8 @@ func (b *Batch) page(ctx context.Context, m jetstream.Msg) error {
 		return ctx.Err()
 	}
 	if errors.Is(o.Err, errUnavailable) {
-		return fmt.Errorf("%s cannot be read from %s: %w; the same command goes on when it can", p.Key, b.source, o.Err)
+		return fmt.Errorf("%s cannot be read from %s: %w; the same command goes on when it can", p.Key,
+			b.source, o.Err)
 	}
 	if err := b.conclude(ctx, p, &o); err != nil {
 		return err
@@ -103,7 +104,10 @@ func (b *Batch) clean(ctx context.Context, p page) (*unink.Result, error) {
 		return nil, err
 	}
 	if n := imagefile.Pages(image); n > 1 {
-		return nil, &unink.Error{Code: unink.ErrFormat, Op: "clean", Message: fmt.Sprintf("a file of %d pages", n), Hint: "a batch takes one page a file; take it apart before"}
+		return nil, &unink.Error{Code: unink.ErrFormat, Op: "clean",
+			Message: fmt.Sprintf(
+				"a file of %d pages", n,
+			), Hint: "a batch takes one page a file; take it apart before"}
 	}
 	for n := 1; ; {
 		res, err := b.fleet.CleanBulk(ctx, image, b.cfg.Options)
@@ -146,7 +150,8 @@ func (b *Batch) conclude(ctx context.Context, p page, o *Outcome) error {
 		if errors.Is(err, errName) {
 			o.Err = err
 		} else if err != nil {
-			return fmt.Errorf("%s cannot be written to %s: %w; the same command goes on when it can", o.Output, b.destination, err)
+			return fmt.Errorf("%s cannot be written to %s: %w; the same command goes on when it can",
+				o.Output, b.destination, err)
 		}
 	}
 	r := record{Page: p.Key, Identity: p.identity(b.cfg.Options)}
@@ -156,7 +161,8 @@ func (b *Batch) conclude(ctx context.Context, p page, o *Outcome) error {
 		r.Output = o.Output
 	}
 	if before != nil && before.Output != "" && before.Output != r.Output {
-		if err := b.destination.remove(ctx, before.Output); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := b.destination.remove(ctx, before.Output); err != nil &&
+			!errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
@@ -165,7 +171,10 @@ func (b *Batch) conclude(ctx context.Context, p page, o *Outcome) error {
 		return err
 	}
 	if err := write(p.recordName(), body.Bytes()); err != nil {
-		return fmt.Errorf("what was done cannot be written to %s: %w; the same command goes on when it can", b.destination, err)
+		return fmt.Errorf(
+			"what was done cannot be written to %s: %w; the same command goes on when it can", b.destination,
+			err,
+		)
 	}
 	return nil
 }

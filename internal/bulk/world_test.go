@@ -47,7 +47,8 @@ type world struct {
 // newWorld makes a world whose places are made by kind: "folder" or "s3".
 func newWorld(t *testing.T, source, destination string) *world {
 	t.Helper()
-	w := &world{t: t, store: t.TempDir(), port: server.RANDOM_PORT, fleet: &cleaner{calls: map[string]int{}}}
+	w := &world{t: t, store: t.TempDir(), port: server.RANDOM_PORT,
+		fleet: &cleaner{calls: map[string]int{}}}
 	w.serve()
 	t.Cleanup(func() { w.down() })
 	if source == "s3" || destination == "s3" {
@@ -77,7 +78,10 @@ func newWorld(t *testing.T, source, destination string) *world {
 // serve starts the NATS server, on what it has stored.
 func (w *world) serve() {
 	w.t.Helper()
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: w.port, NoLog: true, NoSigs: true, JetStream: !w.noStore, StoreDir: w.store})
+	s, err := server.NewServer(&server.Options{
+		Host: "127.0.0.1", Port: w.port, NoLog: true, NoSigs: true, JetStream: !w.noStore,
+		StoreDir: w.store,
+	})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -100,7 +104,8 @@ type cleaner struct {
 	before func(ctx context.Context, image string) error // may be nil
 }
 
-func (c *cleaner) CleanBulk(ctx context.Context, image []byte, o unink.Options) (*unink.Result, error) {
+func (c *cleaner) CleanBulk(ctx context.Context, image []byte,
+	o unink.Options) (*unink.Result, error) {
 	c.mu.Lock()
 	c.calls[string(image)]++
 	before := c.before
@@ -133,7 +138,8 @@ func answer(image []byte, o unink.Options) *unink.Result {
 // batch opens a batch on a connection of its own.
 func (w *world) batch() *Batch {
 	w.t.Helper()
-	nc, err := nats.Connect(w.nats.ClientURL(), nats.MaxReconnects(-1), nats.ReconnectWait(20*time.Millisecond))
+	nc, err := nats.Connect(w.nats.ClientURL(), nats.MaxReconnects(-1),
+		nats.ReconnectWait(20*time.Millisecond))
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -75,15 +75,18 @@ func New(c Config, log *slog.Logger) (*Manager, error) {
 		Logger:           m.log,
 	})
 	m.config = certmagic.New(m.cache, certmagic.Config{
-		OnDemand: &certmagic.OnDemandConfig{DecisionFunc: func(ctx context.Context, host string) error { return decide(ctx, c.Serves, host) }},
-		Storage:  c.Storage,
+		OnDemand: &certmagic.OnDemandConfig{DecisionFunc: func(ctx context.Context, host string) error {
+			return decide(ctx, c.Serves, host)
+		}},
+		Storage: c.Storage,
 		OnEvent: func(_ context.Context, event string, about map[string]any) error {
 			if event == "cert_obtained" {
 				log.Info("certificate", "host", about["identifier"], "renewal", about["renewal"])
 			}
 			return nil
 		},
-		OCSP:   certmagic.OCSPConfig{DisableStapling: true}, // nobody is asked at an address that a certificate names
+		// nobody is asked at an address that a certificate names
+		OCSP:   certmagic.OCSPConfig{DisableStapling: true},
 		Logger: m.log,
 	})
 	m.issuer = certmagic.NewACMEIssuer(m.config, certmagic.ACMEIssuer{
@@ -97,7 +100,8 @@ func New(c Config, log *slog.Logger) (*Manager, error) {
 // errForeign is for hosts that are not the service's.
 var errForeign = errors.New("certs: not a host of this service")
 
-func decide(ctx context.Context, serves func(context.Context, string) (bool, error), host string) error {
+func decide(ctx context.Context, serves func(context.Context, string) (bool, error),
+	host string) error {
 	ours, err := serves(ctx, host)
 	if err == nil && !ours {
 		err = errForeign

@@ -33,7 +33,8 @@ func TestConfigSaysWhatIsWrong(t *testing.T) {
 		"a name and all": {Config{Directory: LetsEncrypt, Email: "You <you@example.com>"}, "e-mail address"},
 	} {
 		err := c.config.Validate()
-		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+		if c.want == "" && err != nil || c.want != "" &&
+			(err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -42,7 +43,9 @@ func TestConfigSaysWhatIsWrong(t *testing.T) {
 // The authority is not asked for a host that is not the service's, nor while that cannot be told.
 func TestForeignHostsAreRefused(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	directory := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the authority was asked") }))
+	directory := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		t.Error("the authority was asked")
+	}))
 	defer directory.Close()
 	unknown := errors.New("the database is away")
 	var asked []string
@@ -61,7 +64,8 @@ func TestForeignHostsAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer m.Close()
-	for host, want := range map[string]error{"evil.example": errForeign, "unknown.example.com": unknown, "": errForeign} {
+	for host, want := range map[string]error{"evil.example": errForeign,
+		"unknown.example.com": unknown, "": errForeign} {
 		client, server := net.Pipe()
 		_, err := m.TLS().GetCertificate(&tls.ClientHelloInfo{ServerName: host, Conn: server})
 		if !errors.Is(err, want) && host != "" || err == nil {
@@ -81,13 +85,17 @@ func TestForeignHostsAreRefused(t *testing.T) {
 // them.
 func TestLogTellsNoSecretsAndNoAddresses(t *testing.T) {
 	text := &bytes.Buffer{}
-	log := zap.New(bridge{handler: slog.NewTextHandler(text, &slog.HandlerOptions{Level: slog.LevelInfo})})
+	log := zap.New(
+		bridge{handler: slog.NewTextHandler(text, &slog.HandlerOptions{Level: slog.LevelInfo})},
+	)
 	log = log.With(zap.String("remote_ip", "192.0.2.7"), zap.String("server_name", "acme.example.com"))
 	log.Info("an order's line")
 	log.Warn("a warning", zap.String("key_auth", "s3cret"))
-	log.Error("a mistake", zap.Error(errForeign), zap.Any("account", map[string]string{"key": "s3cret"}))
+	log.Error("a mistake", zap.Error(errForeign),
+		zap.Any("account", map[string]string{"key": "s3cret"}))
 	got := text.String()
-	for _, want := range []string{"WARN", "ERROR", "certificates: a mistake", "acme.example.com", errForeign.Error()} {
+	for _, want := range []string{"WARN", "ERROR", "certificates: a mistake", "acme.example.com",
+		errForeign.Error()} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the log lacks %q:\n%s", want, got)
 		}

@@ -10,7 +10,8 @@ import (
 
 // told are the fields that go to the log. Others have addresses of callers, tokens and keys of
 // challenges, or nothing that an operator needs.
-var told = []string{"identifier", "identifiers", "server_name", "subjects", "error", "ca", "challenge_type", "problem", "status_code", "remaining", "attempt"}
+var told = []string{"identifier", "identifiers", "server_name", "subjects", "error", "ca",
+	"challenge_type", "problem", "status_code", "remaining", "attempt"}
 
 // bridge hands what certmagic logs on to slog.
 type bridge struct {

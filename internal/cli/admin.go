@@ -101,12 +101,14 @@ func (f adminFlags) print(out io.Writer, t table) error {
 }
 
 // with opens the database, does something with it and prints the result.
-func (f adminFlags) with(env *environment, do func(ctx context.Context, b *app.Backend) (table, error)) error {
+func (f adminFlags) with(env *environment,
+	do func(ctx context.Context, b *app.Backend) (table, error)) error {
 	return f.withPlans(env, catalogueFlags{}, domainFlags{}, do)
 }
 
 // withPlans is with for what sells plans of a catalogue.
-func (f adminFlags) withPlans(env *environment, plans catalogueFlags, domain domainFlags, do func(ctx context.Context, b *app.Backend) (table, error)) error {
+func (f adminFlags) withPlans(env *environment, plans catalogueFlags, domain domainFlags,
+	do func(ctx context.Context, b *app.Backend) (table, error)) error {
 	sell := sellingFlags{catalogueFlags: plans, MailFrom: mail.DefaultConfig().From}
 	config := sell.backend(f.storeFlags, domain)
 	if err := config.Check(); err != nil {
@@ -151,7 +153,8 @@ func (c *userAddCmd) Run(env *environment) error {
 		u, err := b.Accounts.CreateUser(ctx, c.Email, password, role)
 		if err == nil && c.Credits > 0 {
 			_, _, err = b.Credits.Grant(ctx, credit.Grant{
-				Owner: account.OwnerPrefix + u.ID, Plan: "welcome", Credits: c.Credits, Expires: credit.Never, Source: account.WelcomePrefix + u.ID,
+				Owner: account.OwnerPrefix + u.ID, Plan: "welcome", Credits: c.Credits, Expires: credit.Never,
+				Source: account.WelcomePrefix + u.ID,
 			})
 		}
 		return usersTable([]account.User{u}), err
@@ -234,7 +237,8 @@ func (c *userDeleteCmd) Run(env *environment) error {
 		if err := b.Uses.Forget(ctx, owner); err != nil {
 			return table{}, err
 		}
-		t := table{rows: []string{fmt.Sprintf("deleted %s, which had %d credits left", u.ID, revoked)}, value: map[string]any{"deleted": u.ID, "revoked": revoked}}
+		t := table{rows: []string{fmt.Sprintf("deleted %s, which had %d credits left", u.ID, revoked)},
+			value: map[string]any{"deleted": u.ID, "revoked": revoked}}
 		return t, b.Accounts.Delete(ctx, u.ID)
 	})
 }
@@ -256,31 +260,33 @@ type customerAddCmd struct {
 }
 
 func (c *customerAddCmd) Run(env *environment) error {
-	return c.withPlans(env, c.catalogueFlags, c.domainFlags, func(ctx context.Context, b *app.Backend) (table, error) {
-		plan, known := b.Catalogue.Plan(c.Plan)
-		if !known || plan.Entry != credit.Developer {
-			return table{}, misuse.Errorf("there is no developer plan %q; %s lists them", c.Plan, c.hint())
-		}
-		if c.Slug != "" {
-			if err := b.ClaimSlug(ctx, c.Email, c.Name, c.Slug); err != nil {
+	return c.withPlans(env, c.catalogueFlags, c.domainFlags,
+		func(ctx context.Context, b *app.Backend) (table, error) {
+			plan, known := b.Catalogue.Plan(c.Plan)
+			if !known || plan.Entry != credit.Developer {
+				return table{}, misuse.Errorf("there is no developer plan %q; %s lists them", c.Plan, c.hint())
+			}
+			if c.Slug != "" {
+				if err := b.ClaimSlug(ctx, c.Email, c.Name, c.Slug); err != nil {
+					return table{}, err
+				}
+			}
+			d, err := b.Selling.Deliver(ctx, billing.Purchase{
+				Reference: "admin:" + ident.Secret(), Plan: c.Plan, Email: c.Email, Name: c.Name, Slug: c.Slug,
+			})
+			if err != nil {
 				return table{}, err
 			}
-		}
-		d, err := b.Selling.Deliver(ctx, billing.Purchase{
-			Reference: "admin:" + ident.Secret(), Plan: c.Plan, Email: c.Email, Name: c.Name, Slug: c.Slug,
+			t := table{value: d}
+			t.add("customer", d.Customer.ID)
+			t.add("API domain", b.APIDomain(d.Customer.Slug))
+			t.add("AppCode", d.Customer.AppCode)
+			t.add("credits", d.Package.Credits)
+			t.add("expires", d.Package.Expires)
+			t.add("token",
+				"is in the mail to "+c.Email+", which the service sends within 15 s while it runs")
+			return t, nil
 		})
-		if err != nil {
-			return table{}, err
-		}
-		t := table{value: d}
-		t.add("customer", d.Customer.ID)
-		t.add("API domain", b.APIDomain(d.Customer.Slug))
-		t.add("AppCode", d.Customer.AppCode)
-		t.add("credits", d.Package.Credits)
-		t.add("expires", d.Package.Expires)
-		t.add("token", "is in the mail to "+c.Email+", which the service sends within 15 s while it runs")
-		return t, nil
-	})
 }
 
 type customerListCmd struct {
@@ -330,31 +336,36 @@ type grantCmd struct {
 }
 
 func (c *grantCmd) Run(env *environment) error {
-	return c.withPlans(env, c.catalogueFlags, domainFlags{}, func(ctx context.Context, b *app.Backend) (table, error) {
-		owner, entry, err := b.Buyer(ctx, c.To)
-		if err != nil {
-			return table{}, err
-		}
-		plan := credit.Plan{ID: "grant", Credits: c.Credits, Months: c.Months}
-		if c.Plan != "" {
-			known := false
-			if plan, known = b.Catalogue.Plan(c.Plan); !known {
-				return table{}, misuse.Errorf("there is no plan %q; %s lists them", c.Plan, c.hint())
+	return c.withPlans(env, c.catalogueFlags, domainFlags{},
+		func(ctx context.Context, b *app.Backend) (table, error) {
+			owner, entry, err := b.Buyer(ctx, c.To)
+			if err != nil {
+				return table{}, err
 			}
-			if plan.Entry != entry {
-				return table{}, misuse.Errorf("the plan %q is for %s, and %s is none of them; %s lists plans with their entry point", plan.ID, soldTo[plan.Entry], c.To, c.hint())
-			}
-			if id, user := strings.CutPrefix(owner, account.OwnerPrefix); user {
-				if err := b.Accounts.SetBought(ctx, id); err != nil {
-					return table{}, err
+			plan := credit.Plan{ID: "grant", Credits: c.Credits, Months: c.Months}
+			if c.Plan != "" {
+				known := false
+				if plan, known = b.Catalogue.Plan(c.Plan); !known {
+					return table{}, misuse.Errorf("there is no plan %q; %s lists them", c.Plan, c.hint())
+				}
+				if plan.Entry != entry {
+					return table{}, misuse.Errorf(
+						"the plan %q is for %s, and %s is none of them; %s lists plans with their entry point",
+						plan.ID, soldTo[plan.Entry], c.To, c.hint(),
+					)
+				}
+				if id, user := strings.CutPrefix(owner, account.OwnerPrefix); user {
+					if err := b.Accounts.SetBought(ctx, id); err != nil {
+						return table{}, err
+					}
 				}
 			}
-		}
-		p, _, err := b.Credits.Grant(ctx, credit.Grant{
-			Owner: owner, Plan: plan.ID, Credits: plan.Credits, Expires: plan.Expires(time.Now()), Source: "admin:" + ident.Secret(), Note: c.Note,
+			p, _, err := b.Credits.Grant(ctx, credit.Grant{
+				Owner: owner, Plan: plan.ID, Credits: plan.Credits, Expires: plan.Expires(time.Now()),
+				Source: "admin:" + ident.Secret(), Note: c.Note,
+			})
+			return packagesTable([]credit.Package{p}), err
 		})
-		return packagesTable([]credit.Package{p}), err
-	})
 }
 
 // soldTo says who buys the plans of an entry point.
@@ -377,7 +388,8 @@ type revokeCmd struct {
 func (c *revokeCmd) Run(env *environment) error {
 	return c.with(env, func(ctx context.Context, b *app.Backend) (table, error) {
 		revoked, err := b.Credits.Revoke(ctx, c.Source, c.Note)
-		return table{rows: []string{fmt.Sprintf("took back %d credits", revoked)}, value: map[string]int{"revoked": revoked}}, err
+		return table{rows: []string{fmt.Sprintf("took back %d credits", revoked)},
+			value: map[string]int{"revoked": revoked}}, err
 	})
 }
 
@@ -418,8 +430,11 @@ func (c *ledgerCmd) Run(env *environment) error {
 				return table{}, err
 			}
 		}
-		entries, err := b.Credits.Entries(ctx, credit.Filter{Owner: owner, Since: time.Now().Add(-c.Since), Limit: c.Limit})
-		t := table{head: "TIME\tOWNER\tKIND\tAMOUNT\tPACKAGE\tHOLD\tNOTE", value: map[string]any{"packages": packages, "entries": entries}}
+		entries, err := b.Credits.Entries(
+			ctx, credit.Filter{Owner: owner, Since: time.Now().Add(-c.Since), Limit: c.Limit},
+		)
+		t := table{head: "TIME\tOWNER\tKIND\tAMOUNT\tPACKAGE\tHOLD\tNOTE",
+			value: map[string]any{"packages": packages, "entries": entries}}
 		for _, e := range entries {
 			t.add(e.At, e.Owner, e.Kind, e.Amount, e.Package, e.Hold, e.Note)
 		}
@@ -455,7 +470,8 @@ func (c *statsCmd) Run(env *environment) error {
 	return c.with(env, func(ctx context.Context, b *app.Backend) (table, error) {
 		now := time.Now()
 		rows, err := b.Uses.Stats(ctx, now.AddDate(0, 0, -c.Days), now, c.By)
-		t := table{head: strings.ToUpper(strings.Join(c.By, "\t")) + "\tPAGES\tCHARGED\tMEAN MS", value: rows}
+		t := table{head: strings.ToUpper(strings.Join(c.By, "\t")) + "\tPAGES\tCHARGED\tMEAN MS",
+			value: rows}
 		for _, r := range rows {
 			var cells []any
 			for _, value := range r.Values {
@@ -477,7 +493,8 @@ func (c *parkedCmd) Run(env *environment) error {
 		parked, err := b.Parked(ctx, c.Limit)
 		t := table{head: "SINCE\tREFERENCE\tPLAN\tE-MAIL\tUSER\tPAID\tWHY", value: parked}
 		for _, p := range parked {
-			t.add(p.Since, p.Reference, p.Plan, p.Email, p.UserID, fmt.Sprintf("%.2f %s", float64(p.Cents)/100, p.Currency), p.Why)
+			t.add(p.Since, p.Reference, p.Plan, p.Email, p.UserID,
+				fmt.Sprintf("%.2f %s", float64(p.Cents)/100, p.Currency), p.Why)
 		}
 		return t, err
 	})
@@ -513,7 +530,8 @@ type outboxRetryCmd struct {
 
 func (c *outboxRetryCmd) Run(env *environment) error {
 	return c.with(env, func(ctx context.Context, b *app.Backend) (table, error) {
-		return table{rows: []string{"the mail is sent when the service runs"}, value: map[string]string{"retried": c.ID}}, b.Outbox.Retry(ctx, c.ID)
+		return table{rows: []string{"the mail is sent when the service runs"},
+			value: map[string]string{"retried": c.ID}}, b.Outbox.Retry(ctx, c.ID)
 	})
 }
 

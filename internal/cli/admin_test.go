@@ -29,7 +29,8 @@ type site struct {
 
 // eachSite runs a test on an empty database of each kind.
 func eachSite(t *testing.T, test func(t *testing.T, s *site)) {
-	for _, name := range []string{settingsVariable, "UNINK_CATALOGUE", "UNINK_DOMAIN", "UNINK_DATA_DIR", "UNINK_DATABASE", "UNINK_SECRET_FILE"} {
+	for _, name := range []string{settingsVariable, "UNINK_CATALOGUE", "UNINK_DOMAIN",
+		"UNINK_DATA_DIR", "UNINK_DATABASE", "UNINK_SECRET_FILE"} {
 		if _, there := os.LookupEnv(name); there {
 			t.Fatalf("%s is set", name)
 		}
@@ -37,7 +38,8 @@ func eachSite(t *testing.T, test func(t *testing.T, s *site)) {
 	t.Run("sqlite", func(t *testing.T) { test(t, newSite(t, storeFlags{Data: t.TempDir()})) })
 	t.Run("postgres", func(t *testing.T) {
 		data := t.TempDir()
-		test(t, newSite(t, storeFlags{Data: data, Database: storetest.Postgres(t), Secret: filepath.Join(data, "secret")}))
+		test(t, newSite(t, storeFlags{Data: data, Database: storetest.Postgres(t),
+			Secret: filepath.Join(data, "secret")}))
 	})
 }
 
@@ -60,7 +62,8 @@ func TestAdminMakesNoDatabase(t *testing.T) {
 			s := &site{t, storeFlags{Data: data}}
 			s.refused(exitFailed, "there is no database in "+data+"; start unink serve first", arguments...)
 		}
-		s := &site{t, storeFlags{Data: missing, Database: "postgres://nobody@localhost:1/none", Secret: filepath.Join(missing, "secret")}}
+		s := &site{t, storeFlags{Data: missing, Database: "postgres://nobody@localhost:1/none",
+			Secret: filepath.Join(missing, "secret")}}
 		s.refused(exitFailed, "there is no secret", arguments...)
 	}
 	if left, err := os.ReadDir(empty); err != nil || len(left) > 0 {
@@ -82,7 +85,8 @@ func TestFirstSteps(t *testing.T) {
 		if s.flags.Database != "" {
 			where = " --secret " + s.flags.Secret
 		}
-		if err != nil || strings.Count(steps, where+"\n") != 2 || !strings.Contains(steps, "--domain api.example.com") {
+		if err != nil || strings.Count(steps, where+"\n") != 2 ||
+			!strings.Contains(steps, "--domain api.example.com") {
 			t.Errorf("%s %v", steps, err)
 		}
 		s.must("user", "add", "you@example.com")
@@ -106,7 +110,8 @@ func (s *site) arguments(arguments []string) []string {
 // run runs an operator's command.
 func (s *site) run(arguments ...string) (code int, stdout, stderr string) {
 	var out, complaints bytes.Buffer
-	env := &environment{ctx: s.t.Context(), stdin: strings.NewReader("a l0ng passphrase\n"), stdout: &out, stderr: &complaints, open: openDrawing}
+	env := &environment{ctx: s.t.Context(), stdin: strings.NewReader("a l0ng passphrase\n"),
+		stdout: &out, stderr: &complaints, open: openDrawing}
 	code = run(env, s.arguments(append([]string{"admin"}, arguments...)))
 	return code, out.String(), complaints.String()
 }
@@ -133,7 +138,8 @@ func (s *site) refused(want int, word string, arguments ...string) {
 // backend opens what stands behind the commands.
 func (s *site) backend(keep app.Keep) *app.Backend {
 	s.t.Helper()
-	config := app.Config{Storage: app.Storage(s.flags), MailFrom: mail.DefaultConfig().From, Keep: keep}
+	config := app.Config{Storage: app.Storage(s.flags), MailFrom: mail.DefaultConfig().From,
+		Keep: keep}
 	b, err := app.Open(s.t.Context(), config, slog.New(slog.DiscardHandler))
 	if err != nil {
 		s.t.Fatal(err)
@@ -162,13 +168,17 @@ func TestCustomerAddRefusesASlugThatCannotBeHad(t *testing.T) {
 		s.refused(exitFailed, `the slug "acme" is taken`, add("b@example.com", "--slug", "acme")...)
 		s.refused(exitFailed, "slug must be 3 to 40", add("b@example.com", "--slug", "A_cme")...)
 		s.refused(exitFailed, "is reserved", add("b@example.com", "--slug", "www")...)
-		s.refused(exitFailed, "is a customer already, with the API domain acme.localhost", add("a@example.com", "--slug", "other")...)
+		s.refused(exitFailed, "is a customer already, with the API domain acme.localhost",
+			add("a@example.com", "--slug", "other")...)
 
 		s.must(add("a@example.com", "--slug", "acme")...) // another package for the same customer
-		if out := s.must(add("b@example.com")...); !regexp.MustCompile(`acme-[a-z0-9]+\.localhost`).MatchString(out) {
+		if out := s.must(add("b@example.com")...); !regexp.MustCompile(
+			`acme-[a-z0-9]+\.localhost`,
+		).MatchString(out) {
 			t.Errorf("without a slug it says %s", out)
 		}
-		s.refused(exitFailed, "slug", add("b@example.com", "--slug", "acme")...) // a customer of its own, and another's slug
+		// a customer of its own, and another's slug
+		s.refused(exitFailed, "slug", add("b@example.com", "--slug", "acme")...)
 
 		b := s.backend(app.Keep{})
 		for slug, want := range map[string]int{"acme": 1000, "other": -1} {
@@ -177,7 +187,8 @@ func TestCustomerAddRefusesASlugThatCannotBeHad(t *testing.T) {
 				t.Errorf("customer %s is %+v, %v", slug, c, err)
 				continue
 			}
-			if got, err := b.Credits.Balance(t.Context(), "customer:"+c.ID); want >= 0 && (err != nil || got != want) {
+			if got, err := b.Credits.Balance(t.Context(), "customer:"+c.ID); want >= 0 &&
+				(err != nil || got != want) {
 				t.Errorf("customer %s has %d credits, %v, want %d", slug, got, err, want)
 			}
 		}
@@ -187,7 +198,9 @@ func TestCustomerAddRefusesASlugThatCannotBeHad(t *testing.T) {
 		if mails, err := b.Outbox.List(t.Context(), "", 10); err != nil || len(mails) != 3 {
 			t.Errorf("%d mails, %v", len(mails), err)
 		}
-		if left, err := store.NewPurchases(s.database()).Unfinished(t.Context(), time.Now().Add(time.Hour), time.Time{}, 10); err != nil || len(left) != 0 {
+		if left, err := store.NewPurchases(s.database()).Unfinished(
+			t.Context(), time.Now().Add(time.Hour), time.Time{}, 10,
+		); err != nil || len(left) != 0 {
 			t.Errorf("the service would still deliver %+v, %v", left, err)
 		}
 	})
@@ -203,7 +216,9 @@ func TestAdminUsesTheServicesCatalogue(t *testing.T) {
 	s := newSite(t, storeFlags{Data: t.TempDir()})
 	file := filepath.Join(t.TempDir(), "catalogue.json")
 	settings := filepath.Join(t.TempDir(), "settings.json")
-	for name, text := range map[string]string{file: ownCatalogue, settings: `{"catalogue": "` + file + `"}`} {
+	for name, text := range map[string]string{
+		file: ownCatalogue, settings: `{"catalogue": "` + file + `"}`,
+	} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -254,7 +269,8 @@ func TestGrantOfAPlanCountsAsBought(t *testing.T) {
 		b := s.backend(app.Keep{})
 		want := func(bought bool) {
 			t.Helper()
-			if u, err := b.Accounts.FindUser(t.Context(), "you@example.com"); err != nil || u.Bought != bought {
+			if u, err := b.Accounts.FindUser(t.Context(), "you@example.com"); err != nil ||
+				u.Bought != bought {
 				t.Errorf("user is %+v, %v, want bought %v", u, err, bought)
 			}
 		}
@@ -275,7 +291,8 @@ func TestOperatorsAreMadeAndUnmade(t *testing.T) {
 		b := s.backend(app.Keep{})
 		for _, c := range []struct{ given, want string }{{"operator", account.Operator}, {"none", ""}} {
 			s.must("user", "role", "you@example.com", c.given)
-			if u, err := b.Accounts.FindUser(t.Context(), "you@example.com"); err != nil || u.Role != c.want {
+			if u, err := b.Accounts.FindUser(t.Context(), "you@example.com"); err != nil ||
+				u.Role != c.want {
 				t.Errorf("after %s: %+v, %v", c.given, u, err)
 			}
 		}
@@ -298,14 +315,18 @@ func TestGrantNeedsWhomItIsFor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, nobody := range []string{"", ":", "nobody", "user:typo", "customer:typo", "user:", ":" + u.ID, "customer:" + u.ID, "user:" + c.ID, "device:you", "user:user:" + u.ID} {
-			if owner, _, err := b.Buyer(ctx, nobody); err == nil || !strings.Contains(err.Error(), "there is no user and no customer") {
+		for _, nobody := range []string{"", ":", "nobody", "user:typo", "customer:typo", "user:",
+			":" + u.ID, "customer:" + u.ID, "user:" + c.ID, "device:you", "user:user:" + u.ID} {
+			if owner, _, err := b.Buyer(ctx, nobody); err == nil ||
+				!strings.Contains(err.Error(), "there is no user and no customer") {
 				t.Errorf("%q is %q, %v", nobody, owner, err)
 			}
 		}
 		for want, names := range map[string][]string{
-			"user:" + u.ID + " web":           {u.ID, "user:" + u.ID, "you@example.com", "user:YOU@example.com"},
-			"customer:" + c.ID + " developer": {c.ID, "customer:" + c.ID, "acme", c.AppCode, "customer:acme"},
+			"user:" + u.ID + " web": {u.ID, "user:" + u.ID, "you@example.com",
+				"user:YOU@example.com"},
+			"customer:" + c.ID + " developer": {c.ID, "customer:" + c.ID, "acme", c.AppCode,
+				"customer:acme"},
 		} {
 			for _, name := range names {
 				if owner, entry, err := b.Buyer(ctx, name); err != nil || owner+" "+entry != want {
@@ -317,11 +338,16 @@ func TestGrantNeedsWhomItIsFor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.refused(exitFailed, `there is no user and no customer "user:typo"`, "grant", "user:typo", "--credits", "1")
-		s.refused(exitFailed, `there is no user and no customer "customer:typo"`, "grant", "customer:typo", "--plan", "starter")
-		s.refused(exitUsage, `the plan "starter" is for customers, and you@example.com is none`, "grant", "you@example.com", "--plan", "starter")
-		s.refused(exitUsage, `the plan "web-50" is for users, and acme is none`, "grant", "acme", "--plan", "web-50")
-		if after, err := b.Credits.Entries(ctx, credit.Filter{}); err != nil || len(after) != len(before) {
+		s.refused(exitFailed, `there is no user and no customer "user:typo"`, "grant", "user:typo",
+			"--credits", "1")
+		s.refused(exitFailed, `there is no user and no customer "customer:typo"`, "grant",
+			"customer:typo", "--plan", "starter")
+		s.refused(exitUsage, `the plan "starter" is for customers, and you@example.com is none`, "grant",
+			"you@example.com", "--plan", "starter")
+		s.refused(exitUsage, `the plan "web-50" is for users, and acme is none`, "grant", "acme",
+			"--plan", "web-50")
+		if after, err := b.Credits.Entries(ctx, credit.Filter{}); err != nil ||
+			len(after) != len(before) {
 			t.Errorf("after refused grants the ledger is %+v, %v", after, err)
 		}
 		if u, err := b.Accounts.FindUser(ctx, u.ID); err != nil || u.Bought {
@@ -355,14 +381,16 @@ func TestUnusedAccountsArePruned(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _, _, err := b.Credits.Grant(ctx, credit.Grant{
-				Owner: account.OwnerPrefix + u.ID, Plan: "welcome", Credits: 3, Expires: credit.Never, Source: account.WelcomePrefix + u.ID,
+				Owner: account.OwnerPrefix + u.ID, Plan: "welcome", Credits: 3, Expires: credit.Never,
+				Source: account.WelcomePrefix + u.ID,
 			}); err != nil {
 				t.Fatal(err)
 			}
 			ids = append(ids, u.ID)
 		}
 		s.must("grant", ids[1], "--plan", "web-50")
-		if err := b.Accounts.SignUp(ctx, "new@example.com", "a l0ng passphrase", "192.0.2.1"); err != nil {
+		if err := b.Accounts.SignUp(ctx, "new@example.com", "a l0ng passphrase",
+			"192.0.2.1"); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := b.Outbox.SendDue(ctx); err != nil {
@@ -379,7 +407,8 @@ func TestUnusedAccountsArePruned(t *testing.T) {
 			if all, err := b.Credits.Entries(ctx, credit.Filter{}); err != nil || len(all) != entries {
 				t.Errorf("the ledger is %+v, %v, want %d entries", all, err, entries)
 			}
-			if files, err := filepath.Glob(filepath.Join(s.flags.Data, "mail", "*.eml")); err != nil || len(files) != mails {
+			if files, err := filepath.Glob(filepath.Join(s.flags.Data, "mail", "*.eml")); err != nil ||
+				len(files) != mails {
 				t.Errorf("mails are %v, %v, want %d", files, err, mails)
 			}
 		}
@@ -433,7 +462,8 @@ func TestDeadCredentials(t *testing.T) {
 		s.refused(exitFailed, "no dead mail", "outbox", "retry", id)
 		bury(now)
 		var said map[string]string
-		if err := json.Unmarshal([]byte(s.must("outbox", "discard", id, "--json")), &said); err != nil || said["discarded"] != id {
+		if err := json.Unmarshal([]byte(s.must("outbox", "discard", id, "--json")), &said); err != nil ||
+			said["discarded"] != id {
 			t.Errorf("it says %v, %v", said, err)
 		}
 		left(0)
@@ -465,7 +495,8 @@ func TestWhatGuestsLeaveIsPruned(t *testing.T) {
 		s.guest()
 		s.must("user", "add", "you@example.com")
 		ctx, b := t.Context(), s.backend(app.Keep{})
-		old := credit.Grant{Owner: "device:old", Credits: 1, Expires: time.Now().Add(-time.Minute), Source: credit.AllowancePrefix + "old"}
+		old := credit.Grant{Owner: "device:old", Credits: 1, Expires: time.Now().Add(-time.Minute),
+			Source: credit.AllowancePrefix + "old"}
 		if _, _, err := b.Credits.Grant(ctx, old); err != nil {
 			t.Fatal(err)
 		}
@@ -475,7 +506,8 @@ func TestWhatGuestsLeaveIsPruned(t *testing.T) {
 			if err != nil || len(ledger) != entries {
 				t.Errorf("the ledger is %+v, %v, want %d entries", ledger, err, entries)
 			}
-			rows, err := b.Uses.Stats(ctx, time.Now().Add(-time.Hour), time.Now().Add(time.Hour), []string{"caller"})
+			rows, err := b.Uses.Stats(ctx, time.Now().Add(-time.Hour), time.Now().Add(time.Hour),
+				[]string{"caller"})
 			if err != nil || len(rows) != uses {
 				t.Errorf("uses are %+v, %v, want %d", rows, err, uses)
 			}
@@ -507,9 +539,12 @@ func (s *site) guest() {
 	s.t.Helper()
 	url, stop := serve(s.t, openDrawing, s.arguments(nil)...)
 	defer stop()
-	form, contentType := upload(s.t, map[string]string{"isPdfProcessing": "true", "deviceId": "a device of the tests"})
+	form, contentType := upload(s.t, map[string]string{
+		"isPdfProcessing": "true", "deviceId": "a device of the tests",
+	})
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	status, answer := send(s.t, client, http.MethodPost, url+"/api/process-image", contentType, "", form)
+	status, answer := send(s.t, client, http.MethodPost, url+"/api/process-image",
+		contentType, "", form)
 	holdsPage(s.t, status, answer)
 }
 
@@ -520,7 +555,9 @@ func TestDocumentedCustomerAdd(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found := regexp.MustCompile(`(?m)^ .*unink admin (customer add [^#\n]*)`).FindAllSubmatch(text, -1)
+		found := regexp.MustCompile(
+			`(?m)^ .*unink admin (customer add [^#\n]*)`,
+		).FindAllSubmatch(text, -1)
 		if len(found) == 0 {
 			t.Errorf("%s makes no customer", name)
 		}

@@ -34,7 +34,8 @@ func storingNATS(t *testing.T, change func(*server.Options)) (url string) {
 // restartingNATS starts one that can be stopped, and started again on what it has stored.
 func restartingNATS(t *testing.T, change func(*server.Options)) (url string, restart func()) {
 	t.Helper()
-	o := &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true, JetStream: true, StoreDir: t.TempDir()}
+	o := &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true,
+		JetStream: true, StoreDir: t.TempDir()}
 	if change != nil {
 		change(o)
 	}
@@ -71,7 +72,8 @@ func command(t *testing.T, name string, arguments ...string) (c *exec.Cmd, outpu
 		t.Fatal(err)
 	}
 	output = &bytes.Buffer{}
-	return &exec.Cmd{Path: self, Args: append([]string{name}, arguments...), Env: os.Environ(), Stdout: output, Stderr: output}, output
+	return &exec.Cmd{Path: self, Args: append([]string{name}, arguments...), Env: os.Environ(),
+		Stdout: output, Stderr: output}, output
 }
 
 // numbered is a page that differs from the others.
@@ -81,7 +83,8 @@ func numbered(t *testing.T, n int) []byte {
 	draw.Draw(m, m.Rect, image.White, image.Point{}, draw.Src)
 	for bit := range 10 {
 		if n>>bit&1 == 1 {
-			draw.Draw(m, image.Rect(4+6*bit, 10, 8+6*bit, 30), image.NewUniform(color.Gray{40}), image.Point{}, draw.Src)
+			draw.Draw(m, image.Rect(4+6*bit, 10, 8+6*bit, 30), image.NewUniform(color.Gray{40}),
+				image.Point{}, draw.Src)
 		}
 	}
 	var b bytes.Buffer
@@ -194,14 +197,16 @@ func TestBatchIsKilled(t *testing.T) {
 		if err := c.Wait(); c.ProcessState.ExitCode() != exitSomeFailed {
 			t.Errorf("the last batch ended with %v\n%s", err, outputs[i])
 		}
-		if !strings.Contains(outputs[i].String(), "161 pages: 160 cleaned, 1 failed, 0 left; 1 other files") {
+		if !strings.Contains(outputs[i].String(),
+			"161 pages: 160 cleaned, 1 failed, 0 left; 1 other files") {
 			t.Errorf("its sum:\n%s", outputs[i])
 		}
 	}
 	got := visible(t, destination)
 	for name, data := range want {
 		if !bytes.Equal(got[name], data) {
-			t.Errorf("%s has %d bytes, want the %d that it has when it is cleaned here", name, len(got[name]), len(data))
+			t.Errorf("%s has %d bytes, want the %d that it has when it is cleaned here", name,
+				len(got[name]), len(data))
 		}
 		delete(got, name)
 	}
@@ -212,7 +217,8 @@ func TestBatchIsKilled(t *testing.T) {
 		t.Errorf("only %d batches were killed", killed)
 	}
 	c, output := command(t, "unink", append(arguments, "--status")...)
-	if err := c.Run(); c.ProcessState.ExitCode() != exitSomeFailed || !strings.Contains(output.String(), "broken.jpg: ") {
+	if err := c.Run(); c.ProcessState.ExitCode() != exitSomeFailed ||
+		!strings.Contains(output.String(), "broken.jpg: ") {
 		t.Errorf("the status: %v\n%s", err, output)
 	}
 	for _, w := range workers {
@@ -235,7 +241,9 @@ func TestBatchOutlivesNATS(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, some := range []int{10, 50} {
-		for end := time.Now().Add(late); len(visible(t, destination)) < some; time.Sleep(10 * time.Millisecond) {
+		for end := time.Now().Add(late); len(visible(t, destination)) < some; time.Sleep(
+			10 * time.Millisecond,
+		) {
 			if time.Now().After(end) {
 				t.Fatalf("no more pages come\n%s", output)
 			}
@@ -277,13 +285,18 @@ func TestBatchPermissions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	url := storingNATS(t, func(with *server.Options) { with.Users, with.JetStream = o.Users, o.JetStream })
+	url := storingNATS(t, func(with *server.Options) {
+		with.Users, with.JetStream = o.Users, o.JetStream
+	})
 	source, destination := t.TempDir(), t.TempDir()
 	put(t, filepath.Join(source, "x.png"), numbered(t, 1))
-	as := func(user string) string { return strings.Replace(url, "nats://", "nats://"+user+":secret@", 1) }
+	as := func(user string) string {
+		return strings.Replace(url, "nats://", "nats://"+user+":secret@", 1)
+	}
 	w := spawn(t, "unink", "working", "worker", "--fleet", as("worker"), "--workers", "1")
 	c, output := command(t, "unink", "batch", source, destination, "--fleet", as("batch"))
-	if err := c.Run(); err != nil || len(visible(t, destination)) != 1 || strings.Contains(output.String(), "ermissions") {
+	if err := c.Run(); err != nil || len(visible(t, destination)) != 1 ||
+		strings.Contains(output.String(), "ermissions") {
 		t.Errorf("%v\n%s", err, output)
 	}
 	w.end(t)
@@ -292,7 +305,8 @@ func TestBatchPermissions(t *testing.T) {
 // With the network, a batch makes what clean makes.
 func TestBatchWithEngine(t *testing.T) {
 	url := storingNATS(t, nil)
-	source, destination, alone := t.TempDir(), filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "alone")
+	source, destination, alone := t.TempDir(), filepath.Join(t.TempDir(), "out"),
+		filepath.Join(t.TempDir(), "alone")
 	page, err := os.ReadFile("../../docs/before.jpg")
 	if err != nil {
 		t.Fatal(err)
@@ -300,7 +314,8 @@ func TestBatchWithEngine(t *testing.T) {
 	put(t, filepath.Join(source, "a.jpg"), page)
 	put(t, filepath.Join(source, "b", "c.png"), numbered(t, 77))
 	w := spawn(t, "real-unink", "working", "worker", "--fleet", url, "--workers", "1")
-	for _, arguments := range [][]string{{"batch", source, destination, "--fleet", url, "--json"}, {"clean", source, "-o", alone}} {
+	for _, arguments := range [][]string{{"batch", source, destination, "--fleet", url, "--json"},
+		{"clean", source, "-o", alone}} {
 		ctx, stop := context.WithTimeout(t.Context(), late)
 		defer stop()
 		c, output := command(t, "real-unink", arguments...)
@@ -308,7 +323,9 @@ func TestBatchWithEngine(t *testing.T) {
 		if err := c.Run(); err != nil {
 			t.Fatalf("%q: %v\n%s", arguments, err, output)
 		}
-		if arguments[0] == "batch" && !strings.Contains(output.String(), `{"type":"summary","pages":2,"cleaned":2,"failed":0,"left":0,"skipped":0,`) {
+		if arguments[0] == "batch" && !strings.Contains(
+			output.String(), `{"type":"summary","pages":2,"cleaned":2,"failed":0,"left":0,"skipped":0,`,
+		) {
 			t.Errorf("the summary:\n%s", output)
 		}
 	}

@@ -36,10 +36,10 @@ type cleanCmd struct {
 
 // Help is shown under the flags.
 func (*cleanCmd) Help() string {
-	return `A PDF becomes a PDF, of pictures of its pages at their own size; blank pages stay as they are. When
-a page fails, the others are tried, but the PDF is not written.
-The pages of a TIFF become a picture each: x-001.clean.png and so on. They, or several pictures, become one
-PDF with -o x.pdf, each page at the size that its resolution gives it, or as wide as A4.
+	return `A PDF becomes a PDF, of pictures of its pages at their own size; blank pages stay as they are.
+When a page fails, the others are tried, but the PDF is not written.
+The pages of a TIFF become a picture each: x-001.clean.png and so on. They, or several pictures,
+become one PDF with -o x.pdf, each page at the size that its resolution gives it, or as wide as A4.
 Inputs are never overwritten; earlier outputs are. Exit codes: 0 done, 1 failed, 2 wrong use,
 3 some inputs failed, 130 interrupted.`
 }
@@ -87,7 +87,8 @@ func (c *cleanCmd) plan(env *environment) (*job.Plan, error) {
 		return nil, err
 	}
 	if len(c.Inputs) == 1 && c.Inputs[0] == job.Stream && terminal(env.stdin) {
-		return nil, misuse.Errorf("standard input is a terminal; send a picture, as in: unink clean - < page.jpg > clean.jpg")
+		return nil, misuse.Errorf("standard input is a terminal; send a picture, as in: unink clean - " +
+			"< page.jpg > clean.jpg")
 	}
 	p, err := job.Request{
 		Inputs: c.Inputs, Out: c.Out, Pages: pages, Options: o,
@@ -96,7 +97,9 @@ func (c *cleanCmd) plan(env *environment) (*job.Plan, error) {
 		Stdin: env.stdin, Stdout: env.stdout,
 	}.Plan(env.ctx)
 	if err == nil && p.ToStdout() && terminal(env.stdout) {
-		return nil, misuse.Errorf("a picture would garble the terminal; use -o FILE, or send the output on: > clean.jpg")
+		return nil, misuse.Errorf(
+			"a picture would garble the terminal; use -o FILE, or send the output on: > clean.jpg",
+		)
 	}
 	return p, err
 }
@@ -134,7 +137,8 @@ func (f serverFlags) checkServer(stages bool) error {
 	}
 	u, err := url.Parse(f.Server)
 	switch {
-	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || strings.Trim(u.Path, "/") != "":
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil ||
+		u.RawQuery != "" || strings.Trim(u.Path, "/") != "":
 		return errors.New("--server must be such as https://acme-labs.api.example.com")
 	case f.Token == "":
 		return errors.New("--server needs the API token in UNINK_TOKEN")
@@ -155,7 +159,9 @@ func (c *cleanCmd) cleanThere(env *environment, p *job.Plan) error {
 	if err == nil {
 		return verdict(sum)
 	}
-	env.complain(fmt.Errorf("stopped: %w; the same command goes on with the pages that are left out now", err))
+	env.complain(
+		fmt.Errorf("stopped: %w; the same command goes on with the pages that are left out now", err),
+	)
 	if sum.Cleaned > 0 {
 		return errSomeFailed
 	}

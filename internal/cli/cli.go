@@ -129,7 +129,8 @@ func run(env *environment, args []string) int {
 	}
 	parser := kong.Must(&commands{},
 		kong.Name("unink"),
-		kong.Description("A page that was written on goes in; the same page without the handwriting comes out."),
+		kong.Description("A page that was written on goes in; the same page without the handwriting "+
+			"comes out."),
 		kong.Writers(env.stdout, env.stderr),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		serveDefaults(),

@@ -16,7 +16,8 @@ type completionCmd struct {
 
 var completions = map[string]string{
 	"bash": "complete -o default -C 'unink complete' unink\n",
-	"zsh":  "autoload -U +X bashcompinit && bashcompinit\ncomplete -o default -C 'unink complete' unink\n",
+	"zsh": "autoload -U +X bashcompinit && bashcompinit\n" +
+		"complete -o default -C 'unink complete' unink\n",
 	"fish": "complete -c unink -a '(COMP_LINE=(commandline -cp) unink complete)'\n",
 }
 
@@ -27,7 +28,8 @@ func (c *completionCmd) Run(env *environment) error {
 }
 
 type completeCmd struct {
-	Words []string `arg:"" optional:"" passthrough:""` // bash says the command, the word and the one before; COMP_LINE has all
+	// bash says the command, the word and the one before; COMP_LINE has all
+	Words []string `arg:"" optional:"" passthrough:""`
 }
 
 // Run prints what the last word of COMP_LINE can become, one a line; of files the shell knows.

@@ -124,7 +124,8 @@ func shown(flag *kong.Flag) string {
 
 func isSecret(name string) bool {
 	switch name {
-	case "dev-token", "turnstile-secret", "oidc-secret", "stripe-key", "stripe-webhook-secret", "smtp", "redis", "database", "fleet":
+	case "dev-token", "turnstile-secret", "oidc-secret", "stripe-key", "stripe-webhook-secret", "smtp",
+		"redis", "database", "fleet":
 		return true
 	}
 	return strings.HasSuffix(name, "password")

@@ -18,7 +18,8 @@ const reachTime = 5 * time.Second
 // ports are those that a URL need not name.
 var ports = map[string]string{
 	"postgres": "5432", "postgresql": "5432", "redis": "6379", "rediss": "6379",
-	"nats": "4222", "tls": "4222", "smtp": "587", "smtps": "465", "smtp+plain": "25", "https": "443", "http": "80",
+	"nats": "4222", "tls": "4222", "smtp": "587", "smtps": "465", "smtp+plain": "25", "https": "443",
+	"http": "80",
 }
 
 // problems are what would keep a service with these settings from working, and advice what it would
@@ -37,14 +38,19 @@ func (c *serveCmd) examine(ctx context.Context) (problems, advice []string) {
 	_, err = app.LoadCatalogue(c.Catalogue)
 	complain(err)
 	if c.Database != "" && c.Secret == "" {
-		complain(fmt.Errorf("--database needs --secret (UNINK_SECRET_FILE), the same file for all services on it"))
+		complain(fmt.Errorf("--database needs --secret (UNINK_SECRET_FILE), the same file for all " +
+			"services on it"))
 	}
 	if c.Secret != "" {
 		_, err := os.ReadFile(c.Secret)
 		complain(err)
 	}
-	for _, to := range []struct{ flag, address string }{{"database", c.Database}, {"redis", c.Redis}, {"fleet", c.Fleet}, {"smtp", c.SMTP}, {"oidc-issuer", c.OidcIssuer}} {
-		for address := range strings.SplitSeq(to.address, ",") { // of a fleet's servers there may be several
+	for _, to := range []struct{ flag, address string }{
+		{"database", c.Database}, {"redis", c.Redis}, {"fleet", c.Fleet}, {"smtp", c.SMTP},
+		{"oidc-issuer", c.OidcIssuer},
+	} {
+		// of a fleet's servers there may be several
+		for address := range strings.SplitSeq(to.address, ",") {
 			complain(reach(ctx, to.flag, address))
 		}
 	}

@@ -27,8 +27,10 @@ func TestDoctorExaminesTheService(t *testing.T) {
 		}
 		return code, d
 	}
-	if code, d := doctor("--service", "--redis", "redis://"+there, "--smtp", "smtp://user:swordfish@"+there); code != exitDone || !d.OK ||
-		!strings.Contains(strings.Join(d.Advice, "\n"), "--mail-from") || strings.Contains(strings.Join(d.Advice, "\n"), "give --smtp") {
+	if code, d := doctor("--service", "--redis", "redis://"+there, "--smtp",
+		"smtp://user:swordfish@"+there); code != exitDone || !d.OK ||
+		!strings.Contains(strings.Join(d.Advice, "\n"), "--mail-from") ||
+		strings.Contains(strings.Join(d.Advice, "\n"), "give --smtp") {
 		t.Errorf("exit code %d, %+v", code, d)
 	}
 	_ = listener.Close()
@@ -42,7 +44,8 @@ func TestDoctorExaminesTheService(t *testing.T) {
 		"needs --secret":    {"--database", "postgres://" + there + "/unink"},
 	} {
 		code, d := doctor(append(arguments, "--service")...)
-		if all := strings.Join(d.Problems, "\n"); code != exitFailed || d.OK || !strings.Contains(all, want) || strings.Contains(all, "swordfish") {
+		if all := strings.Join(d.Problems, "\n"); code != exitFailed || d.OK ||
+			!strings.Contains(all, want) || strings.Contains(all, "swordfish") {
 			t.Errorf("%q: exit code %d, %+v", arguments, code, d)
 		}
 		if code, d := doctor(arguments...); code != exitDone || len(d.Problems) > 0 {

@@ -75,7 +75,8 @@ func (c *doctorCmd) engine(env *environment, d *diagnosis) error {
 	}
 	d.OpenMS = ms(time.Since(start))
 	about := engine.Describe()
-	d.Library, d.Model, d.ModelVersion, d.ModelSHA256 = about.Library, about.Model, about.ModelVersion, about.ModelSHA256
+	d.Library, d.Model, d.ModelVersion, d.ModelSHA256 = about.Library, about.Model, about.ModelVersion,
+		about.ModelSHA256
 	d.Device, d.Threads = about.Device, about.Threads
 	err = engine.Probe(env.ctx) // the first run also warms up
 	start = time.Now()
@@ -93,7 +94,8 @@ func (d *diagnosis) print(env *environment) {
 		fmt.Fprintf(w, "model\t%s %s, SHA-256 %.12s…\n", d.Model, d.ModelVersion, d.ModelSHA256)
 		fmt.Fprintf(w, "device\t%s, %d threads, opened in %d ms\n", d.Device, d.Threads, d.OpenMS)
 	}
-	fmt.Fprintf(w, "memory\t%s available of %s, %s used at most\n", mib(d.MemoryAvailable), mib(d.MemoryTotal), mib(d.MemoryUsed))
+	fmt.Fprintf(w, "memory\t%s available of %s, %s used at most\n", mib(d.MemoryAvailable),
+		mib(d.MemoryTotal), mib(d.MemoryUsed))
 	if d.Problem == "" {
 		fmt.Fprintf(w, "probe\tone tile in %.1f ms\n", d.ProbeMS)
 	} else {

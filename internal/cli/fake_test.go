@@ -16,7 +16,8 @@ type drawing struct{ limits imagefile.Limits }
 func openDrawing(c unink.Config) (engine, error) {
 	switch {
 	case c.Threads < 0:
-		return nil, &unink.Error{Code: unink.ErrOption, Op: "open", Message: "threads must not be negative"}
+		return nil, &unink.Error{Code: unink.ErrOption, Op: "open",
+			Message: "threads must not be negative"}
 	case c.Library != "" || c.Device != "cpu":
 		return nil, &unink.Error{Code: unink.ErrDevice, Op: "open", Message: "not usable"}
 	}
@@ -31,7 +32,8 @@ func (d drawing) Clean(_ context.Context, data []byte, o unink.Options) (*unink.
 		return nil, err
 	}
 	format := imagefile.Choose(imagefile.Format(o.Format), p.Format, p.Pixels)
-	res := &unink.Result{Format: unink.Format(format), Width: p.Width, Height: p.Height, Report: unink.Report{Removed: 0.25}}
+	res := &unink.Result{Format: unink.Format(format), Width: p.Width, Height: p.Height,
+		Report: unink.Report{Removed: 0.25}}
 	res.Timings.Total = time.Millisecond
 	if o.Layers {
 		if res.Mask, err = imagefile.EncodePNG(p.Pixels); err != nil {

@@ -53,7 +53,8 @@ func (s slow) Clean(ctx context.Context, data []byte, o unink.Options) (*unink.R
 func natsServer(t *testing.T) string {
 	t.Helper()
 	s, err := server.NewServer(&server.Options{
-		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true, Username: "unink", Password: "a password",
+		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true, Username: "unink",
+		Password: "a password",
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +88,8 @@ func spawn(t *testing.T, name, message string, arguments ...string) *process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &process{Cmd: &exec.Cmd{Path: self, Args: append([]string{name}, arguments...), Env: os.Environ()}, done: make(chan error, 1)}
+	p := &process{Cmd: &exec.Cmd{Path: self, Args: append([]string{name}, arguments...),
+		Env: os.Environ()}, done: make(chan error, 1)}
 	stderr, err := p.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -149,7 +151,9 @@ type fleetService struct {
 
 func serveFleet(t *testing.T, nats string, arguments ...string) *fleetService {
 	t.Helper()
-	p := spawn(t, "unink", "serving", append([]string{"serve", "--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0", "--fleet", nats}, arguments...)...)
+	p := spawn(t, "unink", "serving",
+		append([]string{"serve", "--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0", "--fleet",
+			nats}, arguments...)...)
 	return &fleetService{
 		p, "http://" + p.said["address"].(string), "http://" + p.said["metrics"].(string) + "/metrics",
 		&http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: late},
@@ -161,7 +165,9 @@ func (s *fleetService) metric(t *testing.T, name string) float64 {
 	t.Helper()
 	_, body := send(t, s.client, http.MethodGet, s.metrics, "", "", nil)
 	sum := 0.0
-	for _, line := range regexp.MustCompile(`(?m)^`+name+`(?:\{.*\})? (\S+)$`).FindAllSubmatch(body, -1) {
+	for _, line := range regexp.MustCompile(
+		`(?m)^`+name+`(?:\{.*\})? (\S+)$`,
+	).FindAllSubmatch(body, -1) {
 		n, err := strconv.ParseFloat(string(line[1]), 64)
 		if err != nil {
 			t.Fatal(err)
@@ -195,11 +201,14 @@ func (s *fleetService) page(t *testing.T, host, token string) pageAnswer {
 	if err := png.Encode(&page, sheet()); err != nil {
 		t.Error(err)
 	}
-	body, err := json.Marshal(map[string]any{"media_id": base64.StdEncoding.EncodeToString(page.Bytes())})
+	body, err := json.Marshal(
+		map[string]any{"media_id": base64.StdEncoding.EncodeToString(page.Bytes())},
+	)
 	if err != nil {
 		t.Error(err)
 	}
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/cleanup", bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/cleanup",
+		bytes.NewReader(body))
 	if err != nil {
 		t.Error(err)
 	}
@@ -230,7 +239,8 @@ func TestFleet(t *testing.T) {
 	const token = "a-token-of-the-tests"
 	nats := natsServer(t)
 	s := serveFleet(t, nats, "--open", "--dev-token", token, "--deadline", "50s")
-	if status, body := send(t, s.client, http.MethodGet, s.url+"/readyz", "", "", nil); status != 503 || !strings.Contains(string(body), "no workers") {
+	if status, body := send(t, s.client, http.MethodGet, s.url+"/readyz", "", "",
+		nil); status != 503 || !strings.Contains(string(body), "no workers") {
 		t.Errorf("without workers it is ready: %d %s", status, body)
 	}
 	if a := s.page(t, "", token); a.status != 503 || a.code != 4000 || a.retryAfter == "" {
@@ -238,7 +248,8 @@ func TestFleet(t *testing.T) {
 	}
 
 	worker := func() *process {
-		return spawn(t, "real-unink", "working", "worker", "--fleet", nats, "--workers", "1", "--threads", "1")
+		return spawn(t, "real-unink", "working", "worker", "--fleet", nats, "--workers", "1",
+			"--threads", "1")
 	}
 	victim, frozen := worker(), worker()
 	s.until(t, "unink_fleet_slots", 2)
@@ -289,8 +300,10 @@ func TestFleet(t *testing.T) {
 func onData(t *testing.T, storage []string, v any, arguments ...string) {
 	t.Helper()
 	var out, complaints bytes.Buffer
-	env := &environment{ctx: t.Context(), stdin: strings.NewReader(""), stdout: &out, stderr: &complaints, open: openDrawing}
-	if code := run(env, slices.Concat([]string{"admin"}, arguments, storage, []string{"--json"})); code != exitDone {
+	env := &environment{ctx: t.Context(), stdin: strings.NewReader(""), stdout: &out,
+		stderr: &complaints, open: openDrawing}
+	if code := run(env, slices.Concat([]string{"admin"}, arguments, storage,
+		[]string{"--json"})); code != exitDone {
 		t.Fatalf("admin %q: %s", arguments, complaints.Bytes())
 	}
 	if err := json.Unmarshal(out.Bytes(), v); err != nil {
@@ -304,7 +317,8 @@ type buyer struct{ id, host, token string }
 func newBuyer(t *testing.T, storage []string, name string) buyer {
 	t.Helper()
 	var made struct{ Customer struct{ ID, Slug string } }
-	onData(t, storage, &made, "customer", "add", name+"@example.com", "--name", name, "--plan", "starter")
+	onData(t, storage, &made, "customer", "add", name+"@example.com", "--name", name,
+		"--plan", "starter")
 	var rotated struct{ Token string }
 	onData(t, storage, &rotated, "rotate", made.Customer.ID, "--grace", "0s")
 	return buyer{made.Customer.ID, made.Customer.Slug + ".localhost", rotated.Token}
@@ -335,10 +349,13 @@ func (b buyer) charged(t *testing.T, storage []string, pages int) {
 // else does.
 func TestFleetCharges(t *testing.T) {
 	nats, storage := natsServer(t), []string{"--data", t.TempDir()}
-	s := serveFleet(t, nats, append(storage, "--per-customer", "100", "--queue", "100", "--max-requests", "200")...)
+	s := serveFleet(t, nats, append(storage, "--per-customer", "100", "--queue", "100",
+		"--max-requests", "200")...)
 	acme := newBuyer(t, storage, "acme")
 
-	worker := func() *process { return spawn(t, "slow-unink", "working", "worker", "--fleet", nats, "--workers", "2") }
+	worker := func() *process {
+		return spawn(t, "slow-unink", "working", "worker", "--fleet", nats, "--workers", "2")
+	}
 	hands := []*process{worker(), worker(), worker()}
 	s.until(t, "unink_fleet_slots", 6)
 	const callers, each, kills = 8, 25, 8
@@ -381,12 +398,17 @@ func TestFleetCharges(t *testing.T) {
 // Redis, as an operator would behind a load balancer. Nobody notices.
 func TestRollingUpgrade(t *testing.T) {
 	nats := natsServer(t)
-	storage := []string{"--data", t.TempDir(), "--database", storetest.Postgres(t), "--secret", filepath.Join(t.TempDir(), "secret")}
+	storage := []string{"--data", t.TempDir(), "--database", storetest.Postgres(t), "--secret",
+		filepath.Join(t.TempDir(), "secret")}
 	service := func() *fleetService {
-		return serveFleet(t, nats, append(storage, "--redis", "redis://127.0.0.1:56379", "--per-customer", "100")...)
+		return serveFleet(t, nats, append(storage, "--redis", "redis://127.0.0.1:56379",
+			"--per-customer", "100")...)
 	}
-	worker := func() *process { return spawn(t, "slow-unink", "working", "worker", "--fleet", nats, "--workers", "2") }
-	services, workers := []*fleetService{service(), service()}, []*process{worker(), worker(), worker()}
+	worker := func() *process {
+		return spawn(t, "slow-unink", "working", "worker", "--fleet", nats, "--workers", "2")
+	}
+	services, workers := []*fleetService{service(), service()},
+		[]*process{worker(), worker(), worker()}
 	for _, s := range services {
 		s.until(t, "unink_fleet_slots", 6)
 	}
@@ -416,7 +438,8 @@ func TestRollingUpgrade(t *testing.T) {
 		})
 	}
 	some := func() { // pages go by
-		for before, end := clean.Load(), time.Now().Add(late); clean.Load() < before+10; time.Sleep(time.Millisecond) {
+		for before, end := clean.Load(),
+			time.Now().Add(late); clean.Load() < before+10; time.Sleep(time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatal("no pages come back")
 			}
@@ -462,14 +485,19 @@ func TestFleetFlags(t *testing.T) {
 		"a missing secret": {"worker", "--fleet", "tls://localhost", "--fleet-credentials", "/not/there"},
 	} {
 		var complaints bytes.Buffer
-		env := &environment{ctx: t.Context(), stdin: strings.NewReader(""), stdout: io.Discard, stderr: &complaints, open: openDrawing}
-		if code := run(env, arguments); code != exitUsage || strings.Contains(complaints.String(), "hunter2") {
+		env := &environment{ctx: t.Context(), stdin: strings.NewReader(""), stdout: io.Discard,
+			stderr: &complaints, open: openDrawing}
+		if code := run(env, arguments); code != exitUsage ||
+			strings.Contains(complaints.String(), "hunter2") {
 			t.Errorf("%s: exit code %d, %s", name, code, complaints.String())
 		}
 	}
 	var shown bytes.Buffer
-	env := &environment{ctx: t.Context(), stdin: strings.NewReader(""), stdout: &shown, stderr: io.Discard, open: openDrawing}
-	if code := run(env, []string{"config", "--fleet", "nats://unink:hunter2@localhost"}); code != exitDone || strings.Contains(shown.String(), "hunter2") {
+	env := &environment{ctx: t.Context(), stdin: strings.NewReader(""), stdout: &shown,
+		stderr: io.Discard, open: openDrawing}
+	if code := run(env, []string{"config", "--fleet",
+		"nats://unink:hunter2@localhost"}); code != exitDone ||
+		strings.Contains(shown.String(), "hunter2") {
 		t.Errorf("config shows the fleet's password: %d %s", code, shown.String())
 	}
 }

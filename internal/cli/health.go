@@ -58,8 +58,11 @@ func (c *healthCmd) request(ctx context.Context) (*http.Request, *http.Client, e
 	to, transport := "http://", &http.Transport{}
 	if c.TLS {
 		// The certificate is for others to check: this machine is asked, whatever it is called.
-		to, transport.TLSClientConfig = "https://", &tls.Config{ServerName: public.Hostname(), InsecureSkipVerify: true} //nolint:gosec // see above
+		// nolint:gosec // see above
+		to, transport.TLSClientConfig = "https://",
+			&tls.Config{ServerName: public.Hostname(), InsecureSkipVerify: true}
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, to+net.JoinHostPort(host, port)+"/readyz", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet,
+		to+net.JoinHostPort(host, port)+"/readyz", nil)
 	return req, &http.Client{Transport: transport}, err
 }

@@ -26,13 +26,15 @@ func TestHealth(t *testing.T) {
 	_, at, _ := strings.Cut(plain.URL, "//")
 	_, port, _ := strings.Cut(at, ":")
 	_, secureAt, _ := strings.Cut(secure.URL, "//")
-	for _, arguments := range [][]string{{"--listen", at}, {"--listen", ":" + port}, {"--listen", secureAt, "--tls", "--public-url", "https://example.com"}} {
+	for _, arguments := range [][]string{{"--listen", at}, {"--listen", ":" + port},
+		{"--listen", secureAt, "--tls", "--public-url", "https://example.com"}} {
 		if code, complaints := ask(arguments...); code != exitDone {
 			t.Errorf("%q: exit code %d, %s", arguments, code, complaints)
 		}
 	}
 	ready = http.StatusServiceUnavailable
-	if code, complaints := ask("--listen", at); code != exitFailed || !strings.Contains(complaints, "503") {
+	if code, complaints := ask("--listen", at); code != exitFailed ||
+		!strings.Contains(complaints, "503") {
 		t.Errorf("not ready: exit code %d, %s", code, complaints)
 	}
 	plain.Close()

@@ -36,7 +36,8 @@ func scriptBind(ts *testscript.TestScript, _ bool, args []string) {
 		case "blank":
 			p.Text = ""
 		case "scanned":
-			p = pdftest.Page{Width: 300, Height: 400, Scan: pdftest.Scan(600, 800, color.RGBA{0, 0, 255, 255})}
+			p = pdftest.Page{Width: 300, Height: 400,
+				Scan: pdftest.Scan(600, 800, color.RGBA{0, 0, 255, 255})}
 		case "tiny":
 			p.Width, p.Height = 1, 400
 		case "encrypted":
@@ -117,7 +118,8 @@ func BenchmarkPDF(b *testing.B) {
 			content.WriteString(" S\n")
 			continue
 		}
-		fmt.Fprintf(&content, "BT /F 12 Tf 60 %d Td (The quick brown fox jumps over the lazy dog, and line %d of the page follows it.) Tj ET\n", y, y)
+		fmt.Fprintf(&content, "BT /F 12 Tf 60 %d Td (The quick brown fox jumps over the lazy dog, and "+
+			"line %d of the page follows it.) Tj ET\n", y, y)
 	}
 	made := slices.Repeat([]pdftest.Page{{Content: content.String()}}, pages)
 	dir := b.TempDir()
@@ -128,8 +130,10 @@ func BenchmarkPDF(b *testing.B) {
 	before := cpuTime(b)
 	for b.Loop() {
 		var log strings.Builder
-		env := &environment{ctx: b.Context(), stdin: strings.NewReader(""), stdout: &log, stderr: &log, open: openEngine}
-		if code := run(env, []string{"clean", in, "-o", out, "-j", strconv.Itoa(jobs)}); code != exitDone {
+		env := &environment{ctx: b.Context(), stdin: strings.NewReader(""), stdout: &log, stderr: &log,
+			open: openEngine}
+		if code := run(env, []string{"clean", in, "-o", out, "-j",
+			strconv.Itoa(jobs)}); code != exitDone {
 			b.Fatal(log.String())
 		}
 	}

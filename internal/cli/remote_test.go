@@ -24,7 +24,8 @@ import (
 func here(t *testing.T, arguments ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, complaints bytes.Buffer
-	env := &environment{ctx: t.Context(), stdin: strings.NewReader(""), stdout: &out, stderr: &complaints, open: openDrawing}
+	env := &environment{ctx: t.Context(), stdin: strings.NewReader(""), stdout: &out,
+		stderr: &complaints, open: openDrawing}
 	return run(env, arguments), out.String(), complaints.String()
 }
 
@@ -68,13 +69,17 @@ func TestCleanByServer(t *testing.T) {
 		t.Errorf("the report is\n%s\nhere it is\n%s", a, b)
 	}
 
-	put(t, filepath.Join(in, "two.pdf"), pdftest.Make(pdftest.Page{Text: "one"}, pdftest.Page{Text: "two"}))
-	if code, out, complaints := here(t, "clean", filepath.Join(in, "two.pdf"), "-o", filepath.Join(remote, "two.pdf"), "--server", service); code != exitDone || !strings.Contains(out, "2 pages") {
+	put(t, filepath.Join(in, "two.pdf"),
+		pdftest.Make(pdftest.Page{Text: "one"}, pdftest.Page{Text: "two"}))
+	if code, out, complaints := here(t, "clean", filepath.Join(in, "two.pdf"), "-o",
+		filepath.Join(remote, "two.pdf"), "--server", service); code != exitDone ||
+		!strings.Contains(out, "2 pages") {
 		t.Errorf("a PDF: exit code %d\n%s%s", code, out, complaints)
 	}
 	t.Setenv("UNINK_TOKEN", "another-token-of-nobody")
 	code, _, complaints = here(t, "clean", in, "-o", remote, "--server", service)
-	if code != exitFailed || !strings.Contains(complaints, "does not take the token") || strings.Contains(complaints, "another-token") || strings.Count(complaints, "\n") > 4 {
+	if code != exitFailed || !strings.Contains(complaints, "does not take the token") ||
+		strings.Contains(complaints, "another-token") || strings.Count(complaints, "\n") > 4 {
 		t.Errorf("a wrong token: exit code %d, %s", code, complaints)
 	}
 }
@@ -117,7 +122,8 @@ func TestServerChargesOnce(t *testing.T) {
 		put(t, filepath.Join(in, fmt.Sprintf("%d.png", i)), numbered(t, i+1))
 	}
 	t.Setenv("UNINK_TOKEN", acme.token)
-	if code, report, complaints := here(t, "clean", in, "-o", out, "--server", front.URL, "-j", "4"); code != exitDone {
+	if code, report, complaints := here(t, "clean", in, "-o", out, "--server", front.URL, "-j",
+		"4"); code != exitDone {
 		t.Fatalf("exit code %d\n%s%s", code, report, complaints)
 	}
 	if got := visible(t, out); len(got) != pages || lost.Load() == 0 {
@@ -159,7 +165,11 @@ func TestServerStopsWhenCreditsAreUsedUp(t *testing.T) {
 			fails(402, 1008, "")(w)
 			return
 		}
-		_ = json.NewEncoder(w).Encode(map[string]any{"code": 0, "data": map[string]any{"data": map[string]any{"mediaId": numbered(t, 3)}}})
+		_ = json.NewEncoder(w).Encode(
+			map[string]any{"code": 0, "data": map[string]any{
+				"data": map[string]any{"mediaId": numbered(t, 3)},
+			}},
+		)
 	}))
 	defer server.Close()
 	in, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
@@ -168,7 +178,8 @@ func TestServerStopsWhenCreditsAreUsedUp(t *testing.T) {
 	}
 	t.Setenv("UNINK_TOKEN", "token")
 	code, _, complaints := here(t, "clean", in, "-o", out, "--server", server.URL, "-j", "1")
-	if code != exitSomeFailed || !strings.Contains(complaints, "stopped: the credits are used up") || n.Load() != 3 || len(visible(t, out)) != 2 {
+	if code != exitSomeFailed || !strings.Contains(complaints, "stopped: the credits are used up") ||
+		n.Load() != 3 || len(visible(t, out)) != 2 {
 		t.Errorf("exit code %d, %d requests, %s", code, n.Load(), complaints)
 	}
 }
@@ -184,7 +195,9 @@ func TestServerFlags(t *testing.T) {
 		"a password": {"--server", "https://u:hunter2@acme.example.com", "--token", "x"},
 		"stages":     {"--server", "https://acme.example.com", "--token", "x", "--stages"},
 	} {
-		if code, _, complaints := here(t, append([]string{"clean", in}, arguments...)...); code != exitUsage || strings.Contains(complaints, "hunter2") {
+		if code, _, complaints := here(
+			t, append([]string{"clean", in}, arguments...)...,
+		); code != exitUsage || strings.Contains(complaints, "hunter2") {
 			t.Errorf("%s: exit code %d, %s", name, code, complaints)
 		}
 	}

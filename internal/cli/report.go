@@ -28,7 +28,8 @@ func (c *cleanCmd) report(env *environment, p *job.Plan) job.Report {
 	r := &textReport{out: out, err: env.stderr, total: p.Pages() + p.Missing()}
 	if r.total > 1 && terminal(env.stderr) {
 		r.bar = progressbar.NewOptions(r.total, progressbar.OptionSetWriter(env.stderr),
-			progressbar.OptionSetDescription("pages"), progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(true),
+			progressbar.OptionSetDescription("pages"), progressbar.OptionShowCount(),
+			progressbar.OptionSetPredictTime(true),
 			progressbar.OptionFullWidth(), progressbar.OptionClearOnFinish())
 		if terminal(out) {
 			r.out, r.after = &r.lines, out // until the end the bar owns the terminal
@@ -42,10 +43,11 @@ func (c *cleanCmd) report(env *environment, p *job.Plan) job.Report {
 // lines are written where it was, and it is drawn again below them.
 type textReport struct {
 	out, err io.Writer
-	after    io.Writer    // where the lines go after the bar, if it is alone on the terminal until then
-	lines    bytes.Buffer // those
-	total    int
-	bar      *progressbar.ProgressBar
+	// where the lines go after the bar, if it is alone on the terminal until then
+	after io.Writer
+	lines bytes.Buffer // those
+	total int
+	bar   *progressbar.ProgressBar
 }
 
 func (r *textReport) Skip(s job.Skipped) { r.note("skipped %s: %s", s.Path, s.Reason) }
@@ -65,7 +67,8 @@ func (r *textReport) Page(o job.Outcome) {
 		if o.Result.Flattened {
 			corrected += "flattened, "
 		}
-		what := fmt.Sprintf("%s%.1f %% removed, %d ms", corrected, 100*o.Result.Removed, o.Result.Timings.Total.Milliseconds())
+		what := fmt.Sprintf("%s%.1f %% removed, %d ms", corrected, 100*o.Result.Removed,
+			o.Result.Timings.Total.Milliseconds())
 		if o.Part {
 			fmt.Fprintf(r.out, "%s: %s\n", o.Input, what)
 		} else {
@@ -111,7 +114,8 @@ func (r *textReport) Done(s job.Summary) {
 	if s.Interrupted {
 		interrupted = "interrupted: "
 	}
-	fmt.Fprintf(r.err, "%s%d cleaned, %d failed, %d skipped in %.1f s\n", interrupted, s.Cleaned, s.Failed, s.Skipped, s.Seconds)
+	fmt.Fprintf(r.err, "%s%d cleaned, %d failed, %d skipped in %.1f s\n", interrupted, s.Cleaned,
+		s.Failed, s.Skipped, s.Seconds)
 }
 
 // jsonReport writes one object a line; "type" is page, document, skipped or summary.
@@ -156,9 +160,11 @@ func (r *jsonReport) Page(o job.Outcome) {
 		}
 		line.Width, line.Height, line.Turned = o.Result.Width, o.Result.Height, o.Result.Turned
 		line.Flattened, line.Removed, line.Kept = o.Result.Flattened, o.Result.Removed, o.Kept
-		line.Skew, line.Moire, line.Corners, line.Confidence = o.Result.Skew, o.Result.Moire, o.Result.Corners, &o.Result.Confidence
+		line.Skew, line.Moire, line.Corners, line.Confidence = o.Result.Skew, o.Result.Moire,
+			o.Result.Corners, &o.Result.Confidence
 		line.MS = map[string]int64{
-			"decode": ms(t.Decode), "orient": ms(t.Orient), "flatten": ms(t.Flatten), "demoire": ms(t.Demoire), "segment": ms(t.Segment), "erase": ms(t.Erase),
+			"decode": ms(t.Decode), "orient": ms(t.Orient), "flatten": ms(t.Flatten),
+			"demoire": ms(t.Demoire), "segment": ms(t.Segment), "erase": ms(t.Erase),
 			"finish": ms(t.Finish), "encode": ms(t.Encode), "total": ms(t.Total),
 		}
 	}

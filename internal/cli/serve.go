@@ -93,7 +93,8 @@ type tlsFlags struct {
 func (c *serveCmd) validateTLS() error {
 	switch {
 	case c.TLS && c.Open:
-		return errors.New("--tls keeps certificates with the accounts; leave out --open, or put a proxy with TLS in front")
+		return errors.New("--tls keeps certificates with the accounts; leave out --open, or put a " +
+			"proxy with TLS in front")
 	case c.TLS && !strings.HasPrefix(c.PublicURL, "https://"):
 		return fmt.Errorf("--tls needs a --public-url that begins with https://, not %q", c.PublicURL)
 	}
@@ -127,11 +128,15 @@ func (f sellingFlags) backend(s storeFlags, d domainFlags) app.Config {
 func serveDefaults() kong.Vars {
 	d := httpapi.DefaultConfig()
 	return kong.Vars{
-		"queue": strconv.FormatFloat(d.Gate.Queue, 'g', -1, 64), "max_requests": strconv.Itoa(d.MaxRequests),
+		"queue":         strconv.FormatFloat(d.Gate.Queue, 'g', -1, 64),
+		"max_requests":  strconv.Itoa(d.MaxRequests),
 		"guest_credits": strconv.Itoa(d.GuestDaily), "guest_address": strconv.Itoa(d.GuestAddressDaily),
-		"pdf_guest_credits": strconv.Itoa(d.PDFGuestDaily), "pdf_guest_address": strconv.Itoa(d.PDFGuestAddressDaily),
-		"account_credits": strconv.Itoa(d.AccountCredits), "anonymous_credits": strconv.Itoa(d.AnonymousCredits),
-		"acme_directory": certs.LetsEncrypt, "deadline": d.Deadline.String(), "upload_timeout": d.UploadTimeout.String(), "drain_timeout": d.DrainTimeout.String(),
+		"pdf_guest_credits": strconv.Itoa(d.PDFGuestDaily),
+		"pdf_guest_address": strconv.Itoa(d.PDFGuestAddressDaily),
+		"account_credits":   strconv.Itoa(d.AccountCredits),
+		"anonymous_credits": strconv.Itoa(d.AnonymousCredits),
+		"acme_directory":    certs.LetsEncrypt, "deadline": d.Deadline.String(),
+		"upload_timeout": d.UploadTimeout.String(), "drain_timeout": d.DrainTimeout.String(),
 	}
 }
 
@@ -141,24 +146,28 @@ func (c *serveCmd) Validate() error {
 		return errors.New("--turnstile-key and --turnstile-secret belong together")
 	}
 	if c.Fleet != "" && c.Workers != 0 {
-		return errors.New("--workers says how many pages are cleaned here; with --fleet give it to each unink worker")
+		return errors.New("--workers says how many pages are cleaned here; with --fleet give it to " +
+			"each unink worker")
 	}
 	if c.KeepDeadMail < 1 || c.KeepDeadMail > mostDays {
 		return fmt.Errorf("--keep-dead-mail must be from 1 to %d days, not %d", mostDays, c.KeepDeadMail)
 	}
 	if c.KeepUnconfirmed < 1 || c.KeepUnconfirmed > mostDays {
-		return fmt.Errorf("--keep-unconfirmed must be from 1 to %d days, not %d", mostDays, c.KeepUnconfirmed)
+		return fmt.Errorf("--keep-unconfirmed must be from 1 to %d days, not %d", mostDays,
+			c.KeepUnconfirmed)
 	}
 	if c.KeepGuests < fewestGuestDays || c.KeepGuests > mostDays {
-		return fmt.Errorf("--keep-guests must be from %d to %d days, not %d", fewestGuestDays, mostDays, c.KeepGuests)
+		return fmt.Errorf("--keep-guests must be from %d to %d days, not %d", fewestGuestDays, mostDays,
+			c.KeepGuests)
 	}
 	return c.validateTLS()
 }
 
 const (
-	day             = 24 * time.Hour
-	mostDays        = 36_500
-	fewestGuestDays = 31 // credit.DefaultConfig keeps holds for 30, and what they are of is kept as long
+	day      = 24 * time.Hour
+	mostDays = 36_500
+	// credit.DefaultConfig keeps holds for 30, and what they are of is kept as long
+	fewestGuestDays = 31
 )
 
 // Run serves until an interrupt.
@@ -169,7 +178,8 @@ func (c *serveCmd) Run(env *environment) error {
 	}
 	if c.Open && c.DevToken == "" {
 		service.HTTP.DeveloperToken = rand.Text()
-		fmt.Fprintf(env.stderr, "unink: developer token until the service stops: %s (UNINK_DEV_TOKEN sets one)\n", service.HTTP.DeveloperToken)
+		fmt.Fprintf(env.stderr, "unink: developer token until the service stops: %s (UNINK_DEV_TOKEN "+
+			"sets one)\n", service.HTTP.DeveloperToken)
 	}
 	if err := service.HTTP.Validate(); err != nil {
 		return misuse.Errorf("%v", err)
@@ -208,7 +218,10 @@ func (c *serveCmd) service() (s app.Service, err error) {
 
 func (c *serveCmd) backend() app.Config {
 	b := c.sellingFlags.backend(c.storeFlags, c.domainFlags)
-	b.Keep = app.Keep{Guests: time.Duration(c.KeepGuests) * day, Unconfirmed: time.Duration(c.KeepUnconfirmed) * day, DeadMail: time.Duration(c.KeepDeadMail) * day}
+	b.Keep = app.Keep{Guests: time.Duration(c.KeepGuests) * day,
+		Unconfirmed: time.Duration(c.KeepUnconfirmed) * day, DeadMail: time.Duration(
+			c.KeepDeadMail,
+		) * day}
 	b.OIDC = account.OIDC{Issuer: c.OidcIssuer, ClientID: c.OidcClient, ClientSecret: c.OidcSecret}
 	if c.OidcIssuer != "" {
 		b.OIDC.RedirectURL = c.PublicURL + "/api/sign-in/callback"
@@ -221,7 +234,8 @@ func (c *serveCmd) http() (httpapi.Config, error) {
 	cfg.Gate.Workers, cfg.Gate.Queue, cfg.MaxRequests = c.Workers, c.Queue, c.MaxRequests
 	cfg.Deadline, cfg.UploadTimeout, cfg.DrainTimeout = c.Deadline, c.UploadTimeout, c.DrainTimeout
 	cfg.DeveloperToken, cfg.Version = c.DevToken, version
-	cfg.PublicURL, cfg.Domain, cfg.Contact, cfg.Browser = c.PublicURL, c.Domain, c.Contact, webui.Browser(c.Browser)
+	cfg.PublicURL, cfg.Domain, cfg.Contact, cfg.Browser = c.PublicURL, c.Domain, c.Contact,
+		webui.Browser(c.Browser)
 	cfg.Windows[0].Limit, cfg.Windows[1].Limit = c.PerMinute, c.PerHour
 	cfg.GuestDaily, cfg.GuestAddressDaily = c.GuestCredits, c.GuestAddress
 	cfg.PDFGuestDaily, cfg.PDFGuestAddressDaily = c.PdfGuestCredits, c.PdfGuestAddress
@@ -232,7 +246,8 @@ func (c *serveCmd) http() (httpapi.Config, error) {
 	for _, network := range c.TrustedProxy {
 		prefix, err := netip.ParsePrefix(network)
 		if err != nil {
-			return cfg, misuse.Errorf("--trusted-proxy must be a network such as 10.0.0.0/8, not %q", network)
+			return cfg, misuse.Errorf("--trusted-proxy must be a network such as 10.0.0.0/8, not %q",
+				network)
 		}
 		cfg.TrustedProxies = append(cfg.TrustedProxies, prefix)
 	}
@@ -247,7 +262,8 @@ func (c *serveCmd) firstSteps(ctx context.Context, b *app.Backend) (string, erro
 	}
 	where := c.where()
 	return "unink: the first user:      unink admin user add you@example.com" + where + "\n" +
-		"unink: the first customer:  unink admin customer add you@example.com --plan starter --domain " + quoted(c.Domain) + where + "\n" +
+		"unink: the first customer:  unink admin customer add you@example.com --plan starter --domain " +
+		quoted(c.Domain) + where + "\n" +
 		"unink: without accounts:    unink serve --open\n", nil
 }
 

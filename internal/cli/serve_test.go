@@ -33,28 +33,38 @@ func TestServe(t *testing.T) {
 	if err := png.Encode(&page, sheet()); err != nil {
 		t.Fatal(err)
 	}
-	body, err := json.Marshal(map[string]any{"media_id": base64.StdEncoding.EncodeToString(page.Bytes()), "return_layers": true})
+	body, err := json.Marshal(
+		map[string]any{"media_id": base64.StdEncoding.EncodeToString(page.Bytes()),
+			"return_layers": true},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	status, answer := send(t, client, http.MethodPost, url+"/cleanup", "application/json", "Bearer "+token, bytes.NewReader(body))
+	status, answer := send(t, client, http.MethodPost, url+"/cleanup", "application/json",
+		"Bearer "+token, bytes.NewReader(body))
 	holdsPage(t, status, answer)
 
 	form, contentType := upload(t, nil)
-	status, answer = send(t, client, http.MethodPost, url+"/api/process-image?preserveColor=true", contentType, "", form)
+	status, answer = send(t, client, http.MethodPost, url+"/api/process-image?preserveColor=true",
+		contentType, "", form)
 	holdsPage(t, status, answer)
 }
 
 // serve runs the service on free ports, and returns its URL and what interrupts it and waits for
 // its end.
-func serve(t *testing.T, open func(unink.Config) (engine, error), arguments ...string) (url string, stop func()) {
+func serve(t *testing.T, open func(unink.Config) (engine, error),
+	arguments ...string) (url string, stop func()) {
 	t.Helper()
 	ctx, interrupt := context.WithCancel(t.Context())
 	logs, stderr := io.Pipe()
 	exit := make(chan int, 1)
 	go func() {
-		env := &environment{ctx: ctx, stdin: strings.NewReader(""), stdout: io.Discard, stderr: stderr, open: open}
-		exit <- run(env, append([]string{"serve", "--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0"}, arguments...))
+		env := &environment{ctx: ctx, stdin: strings.NewReader(""), stdout: io.Discard, stderr: stderr,
+			open: open}
+		exit <- run(
+			env, append([]string{"serve", "--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0"},
+				arguments...),
+		)
 		_ = stderr.Close()
 	}()
 	address := make(chan string, 1)
@@ -100,7 +110,8 @@ func upload(t *testing.T, fields map[string]string) (form *bytes.Buffer, content
 	return form, w.FormDataContentType()
 }
 
-func send(t *testing.T, client *http.Client, method, url, contentType, authorization string, body io.Reader) (int, []byte) {
+func send(t *testing.T, client *http.Client, method, url, contentType, authorization string,
+	body io.Reader) (int, []byte) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, body)
 	if err != nil {

@@ -27,9 +27,12 @@ func TestTLSSettings(t *testing.T) {
 		"no certificate":  {append([]string{"--acme-roots", empty}, https...), "no certificate in PEM"},
 	} {
 		var mistakes bytes.Buffer
-		env := &environment{ctx: t.Context(), stdin: strings.NewReader(""), stdout: &bytes.Buffer{}, stderr: &mistakes, open: openDrawing}
-		arguments := []string{"serve", "--tls", "--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0", "--http-listen", "127.0.0.1:0", "--data", t.TempDir()}
-		if code := run(env, append(arguments, c.flags...)); code == 0 || !strings.Contains(mistakes.String(), c.want) {
+		env := &environment{ctx: t.Context(), stdin: strings.NewReader(""), stdout: &bytes.Buffer{},
+			stderr: &mistakes, open: openDrawing}
+		arguments := []string{"serve", "--tls", "--listen", "127.0.0.1:0", "--metrics-listen",
+			"127.0.0.1:0", "--http-listen", "127.0.0.1:0", "--data", t.TempDir()}
+		if code := run(env, append(arguments, c.flags...)); code == 0 ||
+			!strings.Contains(mistakes.String(), c.want) {
 			t.Errorf("%s: exit %d, %s", name, code, mistakes.String())
 		}
 	}

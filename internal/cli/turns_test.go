@@ -59,10 +59,14 @@ func takeTurns(t *testing.T, arguments ...string) *turns {
 	address := l.Addr().String()
 	_ = l.Close()
 	h := &held{release: make(chan struct{})}
-	url, stop := serve(t, func(unink.Config) (engine, error) { return h, nil }, append(arguments, "--workers", "1", "--metrics-listen", address)...)
+	url, stop := serve(t, func(unink.Config) (engine, error) {
+		return h, nil
+	}, append(arguments, "--workers", "1", "--metrics-listen", address)...)
 	t.Cleanup(stop)
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: late}
-	return &turns{held: h, fleetService: &fleetService{url: url, metrics: "http://" + address + "/metrics", client: client}}
+	return &turns{held: h, fleetService: &fleetService{
+		url: url, metrics: "http://" + address + "/metrics", client: client,
+	}}
 }
 
 // add sends a page and waits until it is where it should be.
@@ -105,7 +109,8 @@ func TestCustomersTakeTurns(t *testing.T) {
 		who := newBuyer(t, storage, name)
 		return func(width int) *http.Request {
 			body := fmt.Sprintf(`{"media_id":%q}`, base64.StdEncoding.EncodeToString(blankOf(t, width)))
-			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/cleanup", strings.NewReader(body))
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/cleanup",
+				strings.NewReader(body))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -122,7 +127,10 @@ func TestCustomersTakeTurns(t *testing.T) {
 	}
 	s.add(t, one(30), "unink_pages_waiting", 5)
 	if order := s.order(); slices.Index(order, 30) != 2 || len(order) != 6 {
-		t.Errorf("pages came in the order %v; want 30 after the one that ran and the one whose turn it was", order)
+		t.Errorf(
+			"pages came in the order %v; want 30 after the one that ran and the one whose turn it was",
+			order,
+		)
 	}
 }
 
@@ -139,7 +147,8 @@ func TestBulkPagesGoLast(t *testing.T) {
 		if err != nil || w.WriteField("isBulkProcessing", bulk) != nil || w.Close() != nil {
 			t.Fatal("the form cannot be written")
 		}
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/api/process-image", &form)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost,
+			s.url+"/api/process-image", &form)
 		if err != nil {
 			t.Fatal(err)
 		}

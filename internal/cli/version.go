@@ -11,7 +11,8 @@ import (
 var version = "devel"
 
 func versionLine() string {
-	return fmt.Sprintf("unink %s (%s, %s/%s)", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return fmt.Sprintf("unink %s (%s, %s/%s)", version, runtime.Version(), runtime.GOOS,
+		runtime.GOARCH)
 }
 
 type versionCmd struct{}

@@ -45,11 +45,14 @@ func (c *workerCmd) Run(env *environment) error {
 	}
 	about := engine.Describe()
 	build := fleet.Build{Version: version, Model: about.ModelSHA256}
-	w, err := fleet.NewWorker(config, fleet.WorkerConfig{Slots: slots, Drain: c.DrainTimeout, Build: build}, engine, log)
+	w, err := fleet.NewWorker(config, fleet.WorkerConfig{
+		Slots: slots, Drain: c.DrainTimeout, Build: build,
+	}, engine, log)
 	if err != nil {
 		return errors.Join(err, engine.Close())
 	}
-	log.Info("working", "worker", w.ID(), "slots", slots, "device", about.Device, "model", about.ModelSHA256, "version", version)
+	log.Info("working", "worker", w.ID(), "slots", slots, "device", about.Device, "model",
+		about.ModelSHA256, "version", version)
 	if err := w.Run(env.ctx); err != nil {
 		return err // a page hangs in the engine, which would not close
 	}

@@ -64,7 +64,8 @@ func (s *service) newWorld(t *testing.T, slug string) world {
 	s.admin(t, nil, "user", "role", u.id, "operator")
 	s.admin(t, nil, "grant", c.id, "--plan", "popular")
 	s.admin(t, nil, "grant", c.id, "--credits", "20", "--months", "0")
-	if a := s.tell(t, paidEvent(t, "evt_"+slug, u, "web-200", 1490), webhookSecret); a.status/100 != 2 {
+	if a := s.tell(t, paidEvent(t, "evt_"+slug, u, "web-200", 1490),
+		webhookSecret); a.status/100 != 2 {
 		t.Fatalf("%d %s", a.status, a.body)
 	}
 	for i := range 14 {
@@ -83,14 +84,16 @@ func (s *service) newWorld(t *testing.T, slug string) world {
 // moveUses makes uses ones of the weeks before: a service lives longer than a test.
 func (s *service) moveUses(t *testing.T, owners ...string) {
 	t.Helper()
-	db, err := database.Open("sqlite", filepath.Join(s.data, "unink.db")+"?_pragma=busy_timeout(20000)")
+	db, err := database.Open("sqlite",
+		filepath.Join(s.data, "unink.db")+"?_pragma=busy_timeout(20000)")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
 	for _, owner := range owners {
 		const hour = 3_600_000_000 // microseconds
-		if _, err := db.Exec(`UPDATE usage SET at = at - (rowid * rowid % 600) * $1 WHERE owner = $2`, hour, owner); err != nil {
+		if _, err := db.Exec(`UPDATE usage SET at = at - (rowid * rowid % 600) * $1 WHERE owner = $2`,
+			hour, owner); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -124,10 +127,14 @@ func seesEveryPage(language string) flow {
 			w.see(p, i)
 			p.Is(`document.documentElement.lang`, language)
 			p.Is(`document.documentElement.scrollWidth <= 360`, "true")
-			if wide := p.Eval(`[...document.querySelectorAll('main *')].filter((e) => e.getBoundingClientRect().right > 361 && !e.closest('.wide, pre, svg, .unseen')).map((e) => e.outerHTML.slice(0, 80)).join()`); wide != "" {
+			if wide := p.Eval(
+				`[...document.querySelectorAll('main *')].filter((e) => e.getBoundingClientRect().right > 361 && !e.closest('.wide, pre, svg, .unseen')).map((e) => e.outerHTML.slice(0, 80)).join()`,
+			); wide != "" {
 				t.Errorf("%s in %s is wider than the phone: %s", page.name, language, wide)
 			}
-			p.Is(`[...document.querySelectorAll('main button, main .button, main select, main input:not([type=checkbox], .unseen), summary')].filter((e) => e.offsetHeight && e.offsetHeight < 24).length`, "0")
+			p.Is(
+				`[...document.querySelectorAll('main button, main .button, main select, main input:not([type=checkbox], .unseen), summary')].filter((e) => e.offsetHeight && e.offsetHeight < 24).length`, "0",
+			)
 			p.Accessible()
 			p.Look(1280, 800, schemes[1])
 			p.Accessible()
@@ -171,10 +178,15 @@ func TestPageLooks(t *testing.T) {
 			p.FrontReady()
 			shoot(p, "front", look.size, look.scheme, look.language, "empty")
 			p.Pick(p.File("worksheet-5b.jpg", photo))
-			p.UntilLong(`states() == 'done' && document.querySelector('.after').naturalWidth > 800 && document.querySelector('.before').complete`)
+			p.UntilLong(
+				`states() == 'done' && document.querySelector('.after').naturalWidth > 800 && document.querySelector('.before').complete`,
+			)
 			shoot(p, "front", look.size, look.scheme, look.language, "page")
 			p.Pick(p.File("IMG_20270301_164455_a_long_name_of_a_photo.jpg", photo),
-				p.File("notes.pdf", browsertest.PDF(browsertest.PDFPage{Width: 200, Height: 300, Grey: 95}, browsertest.PDFPage{Width: 200, Height: 300, Grey: 95})), p.File("broken.pdf", []byte("%PDF-1.7")))
+				p.File("notes.pdf", browsertest.PDF(browsertest.PDFPage{Width: 200, Height: 300, Grey: 95},
+					browsertest.PDFPage{Width: 200, Height: 300, Grey: 95})), p.File(
+					"broken.pdf", []byte("%PDF-1.7"),
+				))
 			p.UntilLong(`states() == 'done,done,pausing,refused'`)
 			shoot(p, "front", look.size, look.scheme, look.language, "queue")
 			p.Pressed("#options summary")
@@ -185,7 +197,8 @@ func TestPageLooks(t *testing.T) {
 		}
 	})
 	t.Run("wanting", func(t *testing.T) {
-		s := serve("--guest-credits", "2", "--guest-address", "1000", "--pdf-guest-credits", "2", "--pdf-guest-address", "1000")
+		s := serve("--guest-credits", "2", "--guest-address", "1000", "--pdf-guest-credits", "2",
+			"--pdf-guest-address", "1000")
 		for _, look := range looks {
 			p := s.window(t, chromium)
 			p.Look(look.width, look.height, look.scheme)
@@ -193,7 +206,8 @@ func TestPageLooks(t *testing.T) {
 			p.FrontReady()
 			sheet := browsertest.PDFPage{Width: 200, Height: 300, Grey: 95}
 			large := append(picture(400, 300), make([]byte, 5<<20)...)
-			p.Pick(p.File("large-photo.png", large), p.File("worksheet.png", picture(320, 240)), p.File("third.png", picture(300, 200)), p.File("fourth.png", picture(300, 220)),
+			p.Pick(p.File("large-photo.png", large), p.File("worksheet.png", picture(320, 240)),
+				p.File("third.png", picture(300, 200)), p.File("fourth.png", picture(300, 220)),
 				p.File("exam.pdf", browsertest.PDF(sheet, sheet, sheet)))
 			p.UntilLong(`states() == 'done,done,out,out,choosing'`)
 			p.Pressed("[data-state=out] [data-do=cancel]")
@@ -213,7 +227,8 @@ func TestPageLooks(t *testing.T) {
 				p.Look(look.width, look.height, look.scheme)
 				shoot(p, page.name, look.size, look.scheme, look.language)
 			}
-			p = p.Window(strings.Replace(s.origin(), "localhost", w.customer.host, 1) + "/developers/console?lang=" + look.language)
+			p = p.Window(strings.Replace(s.origin(), "localhost", w.customer.host, 1) +
+				"/developers/console?lang=" + look.language)
 			p.Look(look.width, look.height, look.scheme)
 			p.Do(chromedp.SetUploadFiles(chromedp.CSS("#file"), []string{p.File("page.jpg", photo)}))
 			p.Entered("#token", w.customer.token)

@@ -35,15 +35,18 @@ func TestSlowSockets(t *testing.T) {
 		after := s.resident(t)
 		attack.end()
 		ended := time.Now()
-		s.upload(t, request{from: attack.address(0)}, "image", page).is(t, 400, "VERIFICATION_FAILED") // there is room for strangers
+		// there is room for strangers
+		s.upload(t, request{from: attack.address(0)}, "image", page).is(t, 400, "VERIFICATION_FAILED")
 		recovered := time.Since(ended)
 
-		t.Logf("a customer's call: %v, %v beside 200 slow sockets, %v beside 2,000; memory %d and %d MiB; a stranger is answered %v after the end",
+		t.Logf("a customer's call: %v, %v beside 200 slow sockets, %v beside 2,000; memory %d and %d "+
+			"MiB; a stranger is answered %v after the end",
 			usual, times, many, before, after, recovered)
 		if slowest := max(times, many); slowest > 2*usual+100*time.Millisecond {
 			t.Errorf("a call takes %v beside the attacks, and %v without", slowest, usual)
 		}
-		if after > before+256 { // 128 KiB a socket, the connection's own buffers and what is not collected yet included
+		// 128 KiB a socket, the connection's own buffers and what is not collected yet included
+		if after > before+256 {
 			t.Errorf("memory is %d MiB beside 2,000 slow sockets, and was %d", after, before)
 		}
 	})
@@ -68,7 +71,8 @@ func (s *service) calls(t *testing.T, c customer, from string) time.Duration {
 // memberCalls are those of somebody who is logged in.
 func (s *service) memberCalls(t *testing.T, u user, from string) {
 	t.Helper()
-	s.send(t, request{method: http.MethodGet, path: "/api/me", header: u.bearer(), from: from}).is(t, 200, "")
+	s.send(t, request{method: http.MethodGet, path: "/api/me", header: u.bearer(),
+		from: from}).is(t, 200, "")
 	s.upload(t, request{header: u.bearer(), from: from}, "image", smallPage).is(t, 200, "")
 }
 
@@ -78,7 +82,8 @@ func (s *service) mustRefuse(t *testing.T, from string) {
 	for late := time.Now().Add(patience); time.Now().Before(late); {
 		a := s.must(t, request{method: http.MethodGet, path: "/api/me", from: from})
 		if a.status == http.StatusServiceUnavailable {
-			if !strings.Contains(string(a.body), "your network address") || a.header.Get("Retry-After") == "" {
+			if !strings.Contains(string(a.body), "your network address") ||
+				a.header.Get("Retry-After") == "" {
 				t.Errorf("the refusal is %s", a.body)
 			}
 			return
@@ -125,7 +130,8 @@ func (a *crowd) once(t *testing.T, s *service, from string) bool {
 	if !a.keep(conn) {
 		return false
 	}
-	fmt.Fprintf(conn, "POST /api/process-image HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=b\r\n"+
+	fmt.Fprintf(conn, "POST /api/process-image HTTP/1.1\r\nHost: localhost\r\nContent-Type: "+
+		"multipart/form-data; boundary=b\r\n"+
 		"X-Forwarded-For: %s\r\nContent-Length: 5000\r\n\r\n--b\r\n", from)
 	_, _ = io.Copy(io.Discard, bufio.NewReader(conn)) // to the connection's end
 	return true

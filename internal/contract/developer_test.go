@@ -30,7 +30,8 @@ func developerSuccess(t *testing.T, s *service, c customer) {
 	a := s.send(t, c.cleanup(media(page)))
 	developerCleaned(t, a)
 	a.cost(t, 1, 499)
-	body := strings.TrimSuffix(media(page), "}") + `,"keep_distortion":true,"keep_ori":true,"preserve_color":true,"output_format":"png","return_layers":true,"remove":["blue"]}`
+	body := strings.TrimSuffix(media(page), "}") +
+		`,"keep_distortion":true,"keep_ori":true,"preserve_color":true,"output_format":"png","return_layers":true,"remove":["blue"]}`
 	a = s.send(t, c.cleanup(body))
 	developerCleaned(t, a)
 	a.cost(t, 1, 498)
@@ -47,7 +48,8 @@ func developerSuccess(t *testing.T, s *service, c customer) {
 	isPage(t, v.Data.Data.Layers.Handwriting)
 	isPage(t, v.Data.Data.Layers.Mask)
 
-	a = s.send(t, request{method: http.MethodGet, path: "/account", host: c.host, header: c.cleanup("").header})
+	a = s.send(t, request{method: http.MethodGet, path: "/account", host: c.host,
+		header: c.cleanup("").header})
 	a.code(t, 200, 0)
 	a.cost(t, 0, 498)
 	var account struct {
@@ -65,7 +67,8 @@ func developerSuccess(t *testing.T, s *service, c customer) {
 		t.Fatal(err)
 	}
 	got := account.Data
-	if got.Credits != 498 || len(got.Packages) != 1 || got.Packages[0].Plan != "starter" || got.Packages[0].Credits != 500 ||
+	if got.Credits != 498 || len(got.Packages) != 1 || got.Packages[0].Plan != "starter" ||
+		got.Packages[0].Credits != 500 ||
 		got.Packages[0].Remaining != 498 || got.Packages[0].Expires == "" || got.Packages[0].Expired {
 		t.Errorf("GET /account: %s", a.body)
 	}
@@ -95,7 +98,9 @@ func developerCodes(t *testing.T, s *service, c customer) {
 	typed := func(contentType string) request { r := good; r.content = contentType; return r }
 	chunked := c.cleanup(tooMuch)
 	chunked.chunked = true
-	extra := func(keys string) request { return c.cleanup(strings.TrimSuffix(media(page), "}") + "," + keys + "}") }
+	extra := func(keys string) request {
+		return c.cleanup(strings.TrimSuffix(media(page), "}") + "," + keys + "}")
+	}
 	get := good
 	get.method = http.MethodGet
 	for name, k := range map[string]struct {
@@ -134,8 +139,10 @@ func developerCodes(t *testing.T, s *service, c customer) {
 			a := s.send(t, k.r)
 			a.code(t, k.status, k.code)
 			if remaining := "498"; k.code != 1000 || k.status != 405 {
-				if a.header.Get("X-Credits-Charged") != "0" || a.header.Get("X-Credits-Remaining") != remaining {
-					t.Errorf("charged %q, remaining %q", a.header.Get("X-Credits-Charged"), a.header.Get("X-Credits-Remaining"))
+				if a.header.Get("X-Credits-Charged") != "0" ||
+					a.header.Get("X-Credits-Remaining") != remaining {
+					t.Errorf("charged %q, remaining %q", a.header.Get("X-Credits-Charged"),
+						a.header.Get("X-Credits-Remaining"))
 				}
 			}
 			message, _ := a.object(t)["message"].(string)
@@ -174,10 +181,14 @@ func developerOrder(t *testing.T, s *service, c customer) {
 	r.content = "text/plain"
 	s.send(t, r).code(t, 415, 1002) // Content-Type, then size
 
-	s.send(t, c.cleanup(tooMuch[:len(tooMuch)-2]).with("Expect", "100-continue")).code(t, 413, 1007) // size, then JSON
-	s.send(t, c.cleanup(`{"x":1} {`)).code(t, 400, 1000)                                             // JSON, then parameters
-	s.send(t, c.cleanup(`{"x":1}`)).code(t, 400, 1001)                                               // parameters, then image
-	s.send(t, poor.cleanup(media("no picture"))).code(t, 400, 1005)                                  // image, then credits
+	// size, then JSON
+	s.send(t, c.cleanup(tooMuch[:len(tooMuch)-2]).with("Expect", "100-continue")).code(t, 413, 1007)
+	// JSON, then parameters
+	s.send(t, c.cleanup(`{"x":1} {`)).code(t, 400, 1000)
+	// parameters, then image
+	s.send(t, c.cleanup(`{"x":1}`)).code(t, 400, 1001)
+	// image, then credits
+	s.send(t, poor.cleanup(media("no picture"))).code(t, 400, 1005)
 	s.send(t, poor.cleanup(media(page))).code(t, 402, 1008)
 }
 
@@ -205,7 +216,8 @@ func developerTokens(t *testing.T, s *service) {
 	none := c.cleanup(body)
 	none.header = nil
 	refused(none, 1008)
-	for _, token := range []string{forged(c.token), c.token[:len(c.token)-1], c.token + "a", "x", ident.Secret(), ""} {
+	for _, token := range []string{forged(c.token), c.token[:len(c.token)-1], c.token + "a", "x",
+		ident.Secret(), ""} {
 		refused(c.cleanup(body).with("Authorization", "Bearer "+token), 1006)
 	}
 	refused(c.cleanup(body).with("Authorization", "Basic "+c.token), 1006)
@@ -222,7 +234,8 @@ func developerTokens(t *testing.T, s *service) {
 	capitals.host = strings.ToUpper(c.host) + ":" + s.port
 	s.send(t, capitals).code(t, 200, 0)
 
-	account := request{method: http.MethodGet, path: "/account", host: other.host, header: c.cleanup("").header}
+	account := request{method: http.MethodGet, path: "/account", host: other.host,
+		header: c.cleanup("").header}
 	refused(account, 1008)
 
 	fresh := c
@@ -257,7 +270,8 @@ func developerForms(t *testing.T, s *service) {
 		r.content, r.body = form(t, fields...)
 		return r
 	}
-	a := s.send(t, sent("image", page, "keep_ori", "true", "remove", "blue,red", "return_layers", "true"))
+	a := s.send(t, sent("image", page, "keep_ori", "true", "remove", "blue,red",
+		"return_layers", "true"))
 	developerCleaned(t, a)
 	a.cost(t, 1, 3)
 
@@ -267,7 +281,9 @@ func developerForms(t *testing.T, s *service) {
 	}
 	isPage(t, a.body)
 	a.cost(t, 1, 2)
-	if a = s.send(t, c.cleanup(media(page)).with("Accept", "application/json, image/*")); a.status != 200 {
+	if a = s.send(t, c.cleanup(media(page)).with(
+		"Accept", "application/json, image/*",
+	)); a.status != 200 {
 		t.Fatalf("asked for either, got %d", a.status)
 	}
 	developerCleaned(t, a)
@@ -276,11 +292,15 @@ func developerForms(t *testing.T, s *service) {
 	for _, cost := range []int{1, 0} { // the boundary is another one each time
 		s.send(t, sent("image", page).with("Idempotency-Key", "form")).cost(t, cost, 0)
 	}
-	s.send(t, sent("image", page, "keep_ori", "true").with("Idempotency-Key", "form")).code(t, 400, 1001)
+	s.send(t, sent("image", page, "keep_ori", "true").with(
+		"Idempotency-Key", "form",
+	)).code(t, 400, 1001)
 
 	s.send(t, sent("image", page, "unknown", "x")).code(t, 400, 1001)
 	s.send(t, sent("image", page, "keep_ori", "maybe")).code(t, 400, 1001)
-	s.send(t, sent("image", page, "return_layers", "true").with("Accept", "image/png")).code(t, 400, 1001)
+	s.send(t, sent("image", page, "return_layers", "true").with(
+		"Accept", "image/png",
+	)).code(t, 400, 1001)
 	s.send(t, sent("keep_ori", "true").with("Accept", "image/*")).code(t, 400, 1003)
 	s.send(t, sent("image", "no picture")).code(t, 400, 1005)
 	s.send(t, sent("image", page+strings.Repeat("x", 5<<20))).code(t, 400, 1004)
@@ -306,7 +326,9 @@ func developerIdempotency(t *testing.T, s *service) {
 	s.send(t, keyed.with("Idempotency-Key", "page 2")).cost(t, 1, 1)
 
 	// What was refused is not remembered.
-	blank := c.cleanup(media(string(encoded(drawn(200, 120, false))))).with("Idempotency-Key", "page 3")
+	blank := c.cleanup(media(string(encoded(drawn(200, 120, false))))).with(
+		"Idempotency-Key", "page 3",
+	)
 	s.send(t, blank).code(t, 422, 2003)
 	a = s.send(t, blank)
 	a.code(t, 422, 2003)
@@ -400,7 +422,8 @@ func (s *service) together(t *testing.T, n int, r request) []answer {
 
 // TestLastCredits has more requests at once than there are credits.
 func TestLastCredits(t *testing.T) {
-	flags := []string{"--per-customer", "200", "--queue", "200", "--max-requests", "400", "--deadline", "2m"}
+	flags := []string{"--per-customer", "200", "--queue", "200", "--max-requests", "400",
+		"--deadline", "2m"}
 	each(t, flags, func(t *testing.T, s *service) {
 		const requests, credits = 200, 50
 		s.client.Timeout = 2 * patience // the last of 50 pages is waited for
@@ -415,8 +438,10 @@ func TestLastCredits(t *testing.T) {
 			a.code(t, 402, 1008)
 		}
 		l := s.ledger(t, c.id)
-		if cleaned != credits || l.count("settle") != credits || l.count("reserve") != credits || l.sum() != 0 {
-			t.Errorf("%d cleaned; %d reserved, %d settled, %d left", cleaned, l.count("reserve"), l.count("settle"), l.sum())
+		if cleaned != credits || l.count("settle") != credits || l.count("reserve") != credits ||
+			l.sum() != 0 {
+			t.Errorf("%d cleaned; %d reserved, %d settled, %d left", cleaned, l.count("reserve"),
+				l.count("settle"), l.sum())
 		}
 		s.audit(t)
 	})

@@ -21,8 +21,10 @@ func (s *service) developer(t *testing.T, slug string) (user, customer) {
 	var made struct {
 		Customer struct{ ID, Slug, AppCode string }
 	}
-	s.admin(t, &made, "customer", "add", u.email, "--name", "Acme", "--slug", slug, "--domain", "localhost", "--public-url", s.origin())
-	c := customer{id: made.Customer.ID, appCode: made.Customer.AppCode, host: made.Customer.Slug + ".localhost"}
+	s.admin(t, &made, "customer", "add", u.email, "--name", "Acme", "--slug", slug, "--domain",
+		"localhost", "--public-url", s.origin())
+	c := customer{id: made.Customer.ID, appCode: made.Customer.AppCode,
+		host: made.Customer.Slug + ".localhost"}
 	c.token = s.rotate(t, c, "0s")
 	return u, c
 }
@@ -31,7 +33,8 @@ func (s *service) developer(t *testing.T, slug string) (user, customer) {
 func (s *service) status(t *testing.T, c customer, token string) int {
 	t.Helper()
 	c.token = token
-	return s.send(t, request{method: http.MethodGet, path: "/account", host: c.host, header: c.cleanup("").header}).status
+	return s.send(t, request{method: http.MethodGet, path: "/account", host: c.host,
+		header: c.cleanup("").header}).status
 }
 
 // A developer looks at packages and uses, and replaces the token, which is shown once.
@@ -44,12 +47,19 @@ func develops(t *testing.T, s *service, p *browsertest.Page) {
 	poll(t, "the uses on the developer's page", func() bool {
 		p.GoTo("/developers/account")
 		p.Until(`document.querySelector('#chart svg')`)
-		return p.Eval(`document.querySelector('#chart svg').getAttribute('aria-label')`) == "3 calls in the last 30 days, 1 of them failed"
+		return p.Eval(
+			`document.querySelector('#chart svg').getAttribute('aria-label')`,
+		) == "3 calls in the last 30 days, 1 of them failed"
 	})
-	p.Is(`document.querySelectorAll('#chart rect.ok').length + ' ' + document.querySelectorAll('#chart rect.bad').length`, "1 1")
-	p.Is(`document.querySelector('#credits').textContent + document.querySelector('#packages tbody td').textContent`, "498Starter")
+	p.Is(
+		`document.querySelectorAll('#chart rect.ok').length + ' ' + document.querySelectorAll('#chart rect.bad').length`, "1 1",
+	)
+	p.Is(
+		`document.querySelector('#credits').textContent + document.querySelector('#packages tbody td').textContent`, "498Starter",
+	)
 	p.Is(`document.querySelector('#uses tbody').textContent.includes('Error 1005')`, "true")
-	p.Is(`document.querySelector('#console').href`, strings.Replace(s.origin(), "localhost", "dev-shop.localhost", 1)+"/developers/console")
+	p.Is(`document.querySelector('#console').href`,
+		strings.Replace(s.origin(), "localhost", "dev-shop.localhost", 1)+"/developers/console")
 	p.Accessible()
 	p.Pressed("#rotate button")
 	p.Until(`document.activeElement?.matches('#made h3')`)
@@ -61,10 +71,14 @@ func develops(t *testing.T, s *service, p *browsertest.Page) {
 	p.Accessible()
 	p.GoTo("/developers/account")
 	p.Until(`document.querySelectorAll('#tokens li').length == 2`)
-	p.Is(`document.documentElement.outerHTML.includes('unk_') || document.querySelector('#new-token').value != ''`, "false")
+	p.Is(
+		`document.documentElement.outerHTML.includes('unk_') || document.querySelector('#new-token').value != ''`, "false",
+	)
 	p.Eval(`document.querySelector('#grace').value = '0', ''`)
 	p.Pressed("#rotate button")
-	p.Until(`document.querySelectorAll('#tokens li').length == 1 && document.querySelector('#others').textContent == 'Earlier tokens have expired.'`)
+	p.Until(
+		`document.querySelectorAll('#tokens li').length == 1 && document.querySelector('#others').textContent == 'Earlier tokens have expired.'`,
+	)
 	if s.status(t, c, made) != http.StatusUnauthorized {
 		t.Error("the earlier token is good still")
 	}
@@ -83,13 +97,21 @@ func triesTheConsole(t *testing.T, s *service, p *browsertest.Page) {
 	p = p.Window(strings.Replace(s.origin(), "localhost", c.host, 1) + "/developers/console")
 	p.Do(chromedp.SetUploadFiles(chromedp.CSS("#file"), []string{p.File("page.png", []byte(page))}))
 	p.Toggle("#preserve_color")
-	p.Until(`document.querySelector('#curl').textContent.includes('"preserve_color":true') && document.querySelector('#curl').textContent.includes('console-shop.localhost')`)
+	p.Until(
+		`document.querySelector('#curl').textContent.includes('"preserve_color":true') && document.querySelector('#curl').textContent.includes('console-shop.localhost')`,
+	)
 	p.Entered("#token", c.token)
-	p.UntilLong(`document.activeElement?.id == 'answer-title' && document.querySelector('#picture img').naturalWidth == 200`)
-	p.Is(`document.querySelector('#charged').textContent + ' ' + document.querySelector('#remaining').textContent + ' ' + document.querySelector('#status-line').textContent`, "1 499 200, code 0")
+	p.UntilLong(
+		`document.activeElement?.id == 'answer-title' && document.querySelector('#picture img').naturalWidth == 200`,
+	)
+	p.Is(
+		`document.querySelector('#charged').textContent + ' ' + document.querySelector('#remaining').textContent + ' ' + document.querySelector('#status-line').textContent`, "1 499 200, code 0",
+	)
 	p.Accessible()
 	p.Entered("#token", c.token[:len(c.token)-1]+"x")
-	p.Until(`document.querySelector('#status-line').textContent == '401, code 1006' && document.querySelector('#picture').hidden`)
+	p.Until(
+		`document.querySelector('#status-line').textContent == '401, code 1006' && document.querySelector('#picture').hidden`,
+	)
 	p.Is(`localStorage.length + sessionStorage.length + document.cookie.length`, "0")
 	if strings.Contains(s.log.text(), c.token) {
 		t.Error("the log has the token")
@@ -102,19 +124,26 @@ func triesTheConsole(t *testing.T, s *service, p *browsertest.Page) {
 // On the pages' own address the console asks for the customer's.
 func looksForTheConsole(_ *testing.T, s *service, p *browsertest.Page) {
 	p.GoTo("/developers/console")
-	p.Is(`document.querySelector('#console').hidden + document.querySelector('#domain').textContent`, "true.localhost")
+	p.Is(`document.querySelector('#console').hidden + document.querySelector('#domain').textContent`,
+		"true.localhost")
 	p.Entered("#slug", "no spaces")
 	p.Until(`document.querySelector('#slug-error')?.textContent.includes('acme-labs')`)
-	p.Is(`JSON.parse(document.querySelector('#page-data').textContent).data.there`, strings.Replace(s.origin(), "localhost", "{slug}.localhost", 1)+"/developers/console")
+	p.Is(`JSON.parse(document.querySelector('#page-data').textContent).data.there`,
+		strings.Replace(s.origin(), "localhost", "{slug}.localhost", 1)+"/developers/console")
 }
 
 // The quickstart atop the documentation works as it is pasted, with an API domain and a token.
 func startsQuickly(t *testing.T, s *service, p *browsertest.Page) {
 	_, c := s.developer(t, "quick-start")
 	p.GoTo("/developers")
-	p.Is(`document.querySelector('#quickstart').getBoundingClientRect().top < document.querySelector('nav.contents').getBoundingClientRect().top && document.querySelector('#quickstart pre').textContent.trim().split('\n').length <= 10`, "true")
-	p.Is(`[...document.querySelectorAll('article details[open] h3 code')].map((code) => code.textContent).join()`, "POST /cleanup")
-	call := strings.NewReplacer("YOUR-API-DOMAIN", strings.Replace(s.origin(), "localhost", c.host, 1), "YOUR-TOKEN", c.token).Replace(p.Eval(`document.querySelector('#quickstart pre').textContent`))
+	p.Is(
+		`document.querySelector('#quickstart').getBoundingClientRect().top < document.querySelector('nav.contents').getBoundingClientRect().top && document.querySelector('#quickstart pre').textContent.trim().split('\n').length <= 10`, "true",
+	)
+	p.Is(
+		`[...document.querySelectorAll('article details[open] h3 code')].map((code) => code.textContent).join()`, "POST /cleanup",
+	)
+	call := strings.NewReplacer("YOUR-API-DOMAIN", strings.Replace(s.origin(), "localhost", c.host, 1),
+		"YOUR-TOKEN", c.token).Replace(p.Eval(`document.querySelector('#quickstart pre').textContent`))
 	shell := exec.Command("sh", "-euc", call)
 	shell.Dir = t.TempDir()
 	if err := os.WriteFile(filepath.Join(shell.Dir, "page.jpg"), []byte(page), 0o600); err != nil {
@@ -133,9 +162,15 @@ func startsQuickly(t *testing.T, s *service, p *browsertest.Page) {
 // The documentation has both entry points and an example in each language of programs.
 func readsTheDocumentation(_ *testing.T, _ *service, p *browsertest.Page) {
 	p.GoTo("/developers")
-	p.Is(`['/cleanup', '/api/process-image', 'media_id', 'X-Credits-Remaining'].filter((text) => !document.querySelector('main').textContent.includes(text)).join()`, "")
-	p.Is(`['curl', 'urllib', 'net/http', 'fetch('].filter((text) => !document.querySelector('main').textContent.includes(text)).join()`, "")
-	p.Is(`[...document.querySelectorAll('main a[href^="#"]')].filter((link) => !document.getElementById(link.hash.slice(1))).map((link) => link.hash).join()`, "")
+	p.Is(
+		`['/cleanup', '/api/process-image', 'media_id', 'X-Credits-Remaining'].filter((text) => !document.querySelector('main').textContent.includes(text)).join()`, "",
+	)
+	p.Is(
+		`['curl', 'urllib', 'net/http', 'fetch('].filter((text) => !document.querySelector('main').textContent.includes(text)).join()`, "",
+	)
+	p.Is(
+		`[...document.querySelectorAll('main a[href^="#"]')].filter((link) => !document.getElementById(link.hash.slice(1))).map((link) => link.hash).join()`, "",
+	)
 }
 
 // The operator's page tells what has happened, and there is nothing at its address for others.
@@ -145,14 +180,17 @@ func operates(t *testing.T, s *service, p *browsertest.Page) {
 	s.upload(t, request{header: ann.bearer()}, "image", page).cleaned(t, true)
 	s.upload(t, request{header: ann.bearer()}, "image", "no picture").is(t, 400, "INVALID_FILE_TYPE")
 	s.used(t, ann, 2)
-	if a := s.tell(t, paidEvent(t, "evt_operator", ann, "web-200", 1490), webhookSecret); a.status/100 != 2 {
+	if a := s.tell(t, paidEvent(t, "evt_operator", ann, "web-200", 1490),
+		webhookSecret); a.status/100 != 2 {
 		t.Fatalf("%d %s", a.status, a.body)
 	}
 	p.GoTo("/operator")
 	p.At("/log-in?next=%2Foperator")
 	p.Typed("#email", ann.email)
 	p.Entered("#password", password)
-	p.Arrives(`location.pathname == '/operator' && performance.getEntriesByType('navigation')[0].responseStatus == 404`)
+	p.Arrives(
+		`location.pathname == '/operator' && performance.getEntriesByType('navigation')[0].responseStatus == 404`,
+	)
 	p.Is(`document.querySelector('#tiles')`, "null")
 	p.GoTo("/account")
 	p.Shown("#sessions li")
@@ -163,12 +201,20 @@ func operates(t *testing.T, s *service, p *browsertest.Page) {
 	p.Shown("#operator")
 	p.Pressed("#operator")
 	p.At("/operator")
-	p.Until(`document.querySelectorAll('#tiles li').length == 8 && document.querySelectorAll('#uses-chart rect.ok').length > 0`)
+	p.Until(
+		`document.querySelectorAll('#tiles li').length == 8 && document.querySelectorAll('#uses-chart rect.ok').length > 0`,
+	)
 	p.Is(`document.querySelectorAll('.tile.warn').length`, "0")
-	p.Is(`['#latency', '#callers', '#outcomes', '#revenue'].filter((table) => !document.querySelector(table + ' tbody tr')).join()`, "")
-	p.Is(`document.querySelector('#revenue tbody').innerText.includes('$') && document.querySelector('#outcomes').innerText.includes('INVALID_FILE_TYPE')`, "true")
+	p.Is(
+		`['#latency', '#callers', '#outcomes', '#revenue'].filter((table) => !document.querySelector(table + ' tbody tr')).join()`, "",
+	)
+	p.Is(
+		`document.querySelector('#revenue tbody').innerText.includes('$') && document.querySelector('#outcomes').innerText.includes('INVALID_FILE_TYPE')`, "true",
+	)
 	p.Eval(`document.querySelector('#status').textContent = '', ''`)
 	p.Choose("#days", "7")
-	p.Until(`document.querySelector('#status').textContent != '' && document.querySelectorAll('#uses-chart .over').length == 7`)
+	p.Until(
+		`document.querySelector('#status').textContent != '' && document.querySelectorAll('#uses-chart .over').length == 7`,
+	)
 	p.Accessible()
 }

@@ -70,7 +70,9 @@ func (g *gateway) close(what func(path string) bool) {
 func (g *gateway) heard() []string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(g.asked), func(asked string) bool { return asked == "GET /sw.js" })
+	return slices.DeleteFunc(slices.Clone(g.asked), func(asked string) bool {
+		return asked == "GET /sw.js"
+	})
 }
 
 // window opens the front page through the gateway.
@@ -88,7 +90,9 @@ func everything(string) bool { return true }
 func cleansOnTheDevice(t *testing.T, s *service, p *browsertest.Page) {
 	g := newGateway(t, s)
 	p = g.window(p)
-	p.Is(`document.querySelector('[name=where]:checked').value + !document.querySelector('#left').checkVisibility()`, "devicetrue")
+	p.Is(
+		`document.querySelector('[name=where]:checked').value + !document.querySelector('#left').checkVisibility()`, "devicetrue",
+	)
 	p.Pick(p.File("first.png", picture(220, 120)))
 	p.UntilLong(`states() == 'done'`)
 	for _, asked := range g.heard() {
@@ -108,7 +112,8 @@ func cleansOnTheDevice(t *testing.T, s *service, p *browsertest.Page) {
 	p.FrontReady()
 	p.Pick(p.File("c.png", picture(280, 120)))
 	p.UntilLong(`states() == 'done,done,done,done'`)
-	if name, data := p.Download("#actions .download"); !strings.HasPrefix(name, "first.clean.") || len(data) == 0 {
+	if name, data := p.Download("#actions .download"); !strings.HasPrefix(name, "first.clean.") ||
+		len(data) == 0 {
 		t.Errorf("downloaded %q of %d bytes", name, len(data))
 	}
 }
@@ -117,7 +122,8 @@ func cleansOnTheDevice(t *testing.T, s *service, p *browsertest.Page) {
 func cleansManyOnTheDevice(t *testing.T, s *service, p *browsertest.Page) {
 	g := newGateway(t, s)
 	p = g.window(p)
-	document := browsertest.PDF(browsertest.PDFPage{Width: 100, Height: 100, Grey: 90}, browsertest.PDFPage{Width: 120, Height: 100, Grey: 90})
+	document := browsertest.PDF(browsertest.PDFPage{Width: 100, Height: 100, Grey: 90},
+		browsertest.PDFPage{Width: 120, Height: 100, Grey: 90})
 	p.Toggle("[name=preserveColor][value=true]") // which turns no page
 	p.Pick(p.File("first.pdf", document))
 	p.UntilLong(`states() == 'done'`)
@@ -161,7 +167,8 @@ func isTheSameOnTheDevice(t *testing.T, s *service, p *browsertest.Page) {
 		p.Until(`!document.querySelector('#queue li')`)
 
 		target := filepath.Join(t.TempDir(), "there.png")
-		if out, err := s.command("clean", source, "-o", target, "--finish", finish).CombinedOutput(); err != nil {
+		if out, err := s.command("clean", source, "-o", target, "--finish",
+			finish).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
 		there, err := os.ReadFile(target)
@@ -198,7 +205,8 @@ func differ(t *testing.T, name string, a, b []byte) {
 		}
 	}
 	all := one.Bounds().Dx() * one.Bounds().Dy()
-	t.Logf("%s: %d of %d pixels differ by more than a grey level, by %d at most", name, pixels, all, most)
+	t.Logf("%s: %d of %d pixels differ by more than a grey level, by %d at most", name,
+		pixels, all, most)
 	if 500*pixels > all {
 		t.Errorf("%s: the device makes something else of the page", name)
 	}
@@ -233,7 +241,9 @@ func failsOnTheDevice(t *testing.T, s *service, p *browsertest.Page) {
 	p = g.window(p)
 	logIn(p, s.newUser(t, 2))
 	p.Pick(p.File("a.png", picture(220, 120)))
-	p.UntilLong(`states() == 'failed' && document.querySelector('.state').textContent.startsWith('The engine could not be loaded. Nothing was uploaded.')`)
+	p.UntilLong(
+		`states() == 'failed' && document.querySelector('.state').textContent.startsWith('The engine could not be loaded. Nothing was uploaded.')`,
+	)
 	if asked := asksFor(p, "/api/process-image"); len(asked) > 0 {
 		t.Errorf("asked for %v", asked)
 	}
@@ -248,6 +258,8 @@ func hasOnlyTheDevice(_ *testing.T, _ *service, p *browsertest.Page) {
 	p.Eval(`localStorage.setItem('options', '{"where=device":false}')`)
 	arrive(p, "/")
 	p.Is(`[...document.querySelectorAll('[name=where]')].map(({ value }) => value).join()`, "device")
-	p.Is(`document.querySelector('#private').checkVisibility() && !document.querySelector('#left').checkVisibility()`, "true")
+	p.Is(
+		`document.querySelector('#private').checkVisibility() && !document.querySelector('#left').checkVisibility()`, "true",
+	)
 	p.Accessible()
 }

@@ -99,10 +99,12 @@ func (e example) test(t *testing.T) {
 		began, busy := time.Now(), e.s.front(t, status)
 		cleaned(busy)
 		if waited := time.Since(began); busy.requests.Load() != 2 || waited < time.Second {
-			t.Errorf("after %d: %d requests in %v, want 2 and the time in Retry-After between them", status, busy.requests.Load(), waited)
+			t.Errorf("after %d: %d requests in %v, want 2 and the time in Retry-After between them", status,
+				busy.requests.Load(), waited)
 		}
 	}
-	closed := e.s.front(t, http.StatusServiceUnavailable, http.StatusServiceUnavailable, http.StatusServiceUnavailable)
+	closed := e.s.front(t, http.StatusServiceUnavailable, http.StatusServiceUnavailable,
+		http.StatusServiceUnavailable)
 	refused(closed, e.c.token, "HTTP 503, code 4000: base server error")
 	if n := closed.requests.Load(); n != 2 {
 		t.Errorf("%d requests to a service that stays busy, want 2", n)
@@ -121,7 +123,8 @@ func (e example) run(t *testing.T, f *front, token, result string) (stderr strin
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	c := exec.CommandContext(ctx, e.command[0], append(e.command[1:len(e.command):len(e.command)], picture, result)...)
+	c := exec.CommandContext(ctx, e.command[0],
+		append(e.command[1:len(e.command):len(e.command)], picture, result)...)
 	c.Env = append(os.Environ(), "UNINK_URL=http://"+e.c.host+":"+f.port, "UNINK_TOKEN="+token,
 		"http_proxy="+f.URL, "HTTP_PROXY="+f.URL, "no_proxy=", "NO_PROXY=")
 	var b bytes.Buffer
@@ -176,7 +179,9 @@ func (s *service) front(t *testing.T, busy ...int) *front {
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.Header().Set("Retry-After", "1")
 		w.WriteHeader(busy[n-1])
-		_, _ = io.WriteString(w, `{"error":"API_ERROR","code":4000,"message":"base server error: a test"}`)
+		_, _ = io.WriteString(
+			w, `{"error":"API_ERROR","code":4000,"message":"base server error: a test"}`,
+		)
 	}))
 	t.Cleanup(f.Close)
 	_, f.port, _ = strings.Cut(f.Listener.Addr().String(), ":")

@@ -13,35 +13,40 @@ import (
 
 // TestTooSlow has a deadline that no page can meet, and uploads that do not go on.
 func TestTooSlow(t *testing.T) {
-	each(t, []string{"--deadline", "1ms", "--upload-timeout", "500ms"}, func(t *testing.T, s *service) {
-		u, c := s.newUser(t, 1), s.newCustomer(t)
-		s.upload(t, request{header: u.bearer()}, "image", page).is(t, 408, "REQUEST_TIMEOUT")
-		if got := s.credits(t, u); got != 1 {
-			t.Errorf("%d credits left of 1 after a time-out", got)
-		}
-		a := s.send(t, c.cleanup(media(page)))
-		a.code(t, 504, 2001)
-		a.cost(t, 0, 500)
+	each(t, []string{"--deadline", "1ms", "--upload-timeout", "500ms"},
+		func(t *testing.T, s *service) {
+			u, c := s.newUser(t, 1), s.newCustomer(t)
+			s.upload(t, request{header: u.bearer()}, "image", page).is(t, 408, "REQUEST_TIMEOUT")
+			if got := s.credits(t, u); got != 1 {
+				t.Errorf("%d credits left of 1 after a time-out", got)
+			}
+			a := s.send(t, c.cleanup(media(page)))
+			a.code(t, 504, 2001)
+			a.cost(t, 0, 500)
 
-		contentType, _ := form(t, "image", page)
-		slow := s.begin(t, "/api/process-image", "localhost", "Content-Type: "+contentType, "Authorization: Bearer "+u.session)
-		s.finish(t, slow).is(t, 408, "REQUEST_TIMEOUT")
-		slow = s.begin(t, "/cleanup", c.host, "Content-Type: application/json", "Authorization: Bearer "+c.token)
-		s.finish(t, slow).code(t, 504, 2001)
-		if l := s.ledger(t, c.id); l.sum() != 500 || l.count("settle") != 0 {
-			t.Errorf("the ledger after time-outs: %+v", l.Entries)
-		}
-		s.audit(t)
-	})
+			contentType, _ := form(t, "image", page)
+			slow := s.begin(t, "/api/process-image", "localhost", "Content-Type: "+contentType,
+				"Authorization: Bearer "+u.session)
+			s.finish(t, slow).is(t, 408, "REQUEST_TIMEOUT")
+			slow = s.begin(t, "/cleanup", c.host, "Content-Type: application/json",
+				"Authorization: Bearer "+c.token)
+			s.finish(t, slow).code(t, 504, 2001)
+			if l := s.ledger(t, c.id); l.sum() != 500 || l.count("settle") != 0 {
+				t.Errorf("the ledger after time-outs: %+v", l.Entries)
+			}
+			s.audit(t)
+		})
 }
 
 // TestBusy has one place, which an upload that does not come leaves free, and a page takes.
 func TestBusy(t *testing.T) {
-	flags := []string{"--workers", "1", "--queue", "0", "--max-requests", "1", "--upload-timeout", "3s"}
+	flags := []string{"--workers", "1", "--queue", "0", "--max-requests", "1",
+		"--upload-timeout", "3s"}
 	each(t, flags, func(t *testing.T, s *service) {
 		u, c, other := s.newUser(t, 2), s.newCustomer(t), s.newCustomer(t)
 		contentType, _ := form(t, "image", page)
-		slow := s.begin(t, "/api/process-image", "localhost", "Content-Type: "+contentType, "Authorization: Bearer "+u.session)
+		slow := s.begin(t, "/api/process-image", "localhost", "Content-Type: "+contentType,
+			"Authorization: Bearer "+u.session)
 		s.send(t, c.cleanup(media(page))).code(t, 200, 0)
 		s.finish(t, slow).is(t, 408, "REQUEST_TIMEOUT")
 
@@ -54,11 +59,13 @@ func TestBusy(t *testing.T) {
 			done <- a
 		}()
 		s.working(t)
-		web, developer := s.upload(t, request{header: u.bearer()}, "image", page), s.send(t, other.cleanup(media(page)))
+		web, developer := s.upload(t, request{header: u.bearer()}, "image", page),
+			s.send(t, other.cleanup(media(page)))
 		web.is(t, 503, "SERVICE_UNAVAILABLE")
 		developer.code(t, 503, 4000)
 		for _, a := range []answer{web, developer} {
-			if a.header.Get("Retry-After") == "" || !strings.Contains(string(a.body), "as many requests under way as it can hold") {
+			if a.header.Get("Retry-After") == "" ||
+				!strings.Contains(string(a.body), "as many requests under way as it can hold") {
 				t.Errorf("%v %s", a.header, a.body)
 			}
 		}
@@ -82,7 +89,8 @@ func (s *service) begin(t *testing.T, path, host string, headers ...string) net.
 	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
 		t.Fatal(err)
 	}
-	fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Length: 1000\r\nExpect: 100-continue\r\n", path, host)
+	fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Length: 1000\r\nExpect: "+
+		"100-continue\r\n", path, host)
 	for _, h := range headers {
 		fmt.Fprintf(conn, "%s\r\n", h)
 	}

@@ -30,9 +30,12 @@ func guestCleans(t *testing.T, _ *service, p *browsertest.Page) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Is(`[...document.querySelectorAll('#who a:not([hidden])')].map((a) => a.pathname).join()`, "/log-in,/sign-up")
+	p.Is(`[...document.querySelectorAll('#who a:not([hidden])')].map((a) => a.pathname).join()`,
+		"/log-in,/sign-up")
 	p.Toggle("[name=preserveColor][value=true]") // where blue that is left would be seen
-	p.Eval(`window.told = new Set(), new MutationObserver(() => { for (const { textContent } of document.querySelectorAll('#queue .state')) told.add(textContent); }).observe(document.querySelector('#queue'), { subtree: true, childList: true, characterData: true }), ''`)
+	p.Eval(
+		`window.told = new Set(), new MutationObserver(() => { for (const { textContent } of document.querySelectorAll('#queue .state')) told.add(textContent); }).observe(document.querySelector('#queue'), { subtree: true, childList: true, characterData: true }), ''`,
+	)
 	p.Drop("exam.jpg", "image/jpeg", photo)
 	p.UntilLong(`states() == 'done'`)
 	p.Is(`/^Preparing…(,Uploading [^,]*)*,Cleaning…,Done, /.test([...told].join())`, "true")
@@ -42,29 +45,38 @@ func guestCleans(t *testing.T, _ *service, p *browsertest.Page) {
 	before, size := answer4(t, photo)
 	after, cleanSize := answer4(t, clean)
 	if name != "exam.clean.jpg" || size != cleanSize || before < 5000 || after > before/20 {
-		t.Errorf("the last answer has %d blue pixels in the photo of %v, %d in %s of %v", before, size, after, name, cleanSize)
+		t.Errorf("the last answer has %d blue pixels in the photo of %v, %d in %s of %v", before, size,
+			after, name, cleanSize)
 	}
 
 	const left = `document.querySelector('#left span').textContent`
 	p.Until(left + ` == 'Free today: 1 of 2 photos and 2 of 2 PDF pages left.'`)
-	p.Is(`document.querySelector('#left a').pathname + document.querySelector('#left a').textContent`, "/sign-upA free account adds 5 pages.")
+	p.Is(`document.querySelector('#left a').pathname + document.querySelector('#left a').textContent`,
+		"/sign-upA free account adds 5 pages.")
 	p.Pick(p.File("second.png", []byte(page)))
 	p.UntilLong(`states() == 'done,done'`)
-	if _, err := chromedp.Call(p.Context, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: "Asia/Shanghai"}); err != nil {
+	if _, err := chromedp.Call(p.Context, emulation.SetTimezoneOverride,
+		emulation.SetTimezoneOverrideParams{TimezoneID: "Asia/Shanghai"}); err != nil {
 		t.Fatal(err)
 	}
 	p.Look(390, 844, "light")
 	p.Pick(p.File("third.png", []byte(page)), p.File("fourth.png", picture(220, 120)))
 	p.UntilLong(`states() == 'done,done,out,out'`)
 	p.Until(left + `.startsWith('Free today: 0 of 2 photos')`)
-	p.Is(`/^Today's free pages are used up. There will be new ones on \w+day.* 8:00.AM. A free account adds 5 pages.$/.test(document.querySelectorAll('#queue .state')[2].textContent) || document.querySelectorAll('#queue .state')[2].textContent`, "true")
+	p.Is(
+		`/^Today's free pages are used up. There will be new ones on \w+day.* 8:00.AM. A free account adds 5 pages.$/.test(document.querySelectorAll('#queue .state')[2].textContent) || document.querySelectorAll('#queue .state')[2].textContent`, "true",
+	)
 	const ways = `[...document.querySelectorAll('[data-state=out] a')].filter((link) => link.checkVisibility()).map((link) => link.pathname).join()`
 	p.Is(ways, "/sign-up,/log-in")
-	p.Until(`(({ top, bottom }) => top >= 0 && bottom <= innerHeight)(document.querySelectorAll('#queue li')[2].getBoundingClientRect())`)
+	p.Until(
+		`(({ top, bottom }) => top >= 0 && bottom <= innerHeight)(document.querySelectorAll('#queue li')[2].getBoundingClientRect())`,
+	)
 	p.Accessible()
 	p.Press("Cancel: fourth.png")
 	p.Press("Try again: third.png")
-	p.UntilLong(`states() == 'done,done,out,cancelled' && performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('/process-image')).length == 4`)
+	p.UntilLong(
+		`states() == 'done,done,out,cancelled' && performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('/process-image')).length == 4`,
+	)
 }
 
 // answer4 counts the blue pixels where the photo's last answer is, in blue ink between black lines.
@@ -92,13 +104,22 @@ func compares(_ *testing.T, _ *service, p *browsertest.Page) {
 	p.Pick(p.File("exam 1.png", picture(400, 300)))
 	p.UntilLong(`states() == 'done'`)
 	p.Until(`['.before', '.after'].every((s) => document.querySelector(s).naturalWidth == 400)`)
-	p.Do(chromedp.Focus(chromedp.CSS("#split")), chromedp.KeyEvent(kb.ArrowLeft), chromedp.KeyEvent(kb.ArrowLeft))
-	p.Is(`[split.value, split.getAttribute('aria-valuetext'), document.querySelector('.compare').style.getPropertyValue('--split')].join()`, "48,48 % before,48%")
+	p.Do(chromedp.Focus(chromedp.CSS("#split")), chromedp.KeyEvent(kb.ArrowLeft),
+		chromedp.KeyEvent(kb.ArrowLeft))
+	p.Is(
+		`[split.value, split.getAttribute('aria-valuetext'), document.querySelector('.compare').style.getPropertyValue('--split')].join()`, "48,48 % before,48%",
+	)
 	p.Do(chromedp.KeyEvent(kb.Home))
 	p.Is(`split.value`, "0")
-	p.Eval(`document.querySelector('.compare').scrollIntoView({ behavior: 'instant', block: 'center' })`)
+	p.Eval(
+		`document.querySelector('.compare').scrollIntoView({ behavior: 'instant', block: 'center' })`,
+	)
 	var x, y float64
-	if _, err := fmt.Sscan(p.Eval(`(({ x, y, width, height }) => (x + width / 4) + ' ' + (y + height / 4))(document.querySelector('.compare').getBoundingClientRect())`), &x, &y); err != nil {
+	if _, err := fmt.Sscan(
+		p.Eval(
+			`(({ x, y, width, height }) => (x + width / 4) + ' ' + (y + height / 4))(document.querySelector('.compare').getBoundingClientRect())`,
+		), &x, &y,
+	); err != nil {
 		panic(err)
 	}
 	p.Do(chromedp.MouseClickXY(x, y)) // a quarter of the way
@@ -108,48 +129,67 @@ func compares(_ *testing.T, _ *service, p *browsertest.Page) {
 	p.UntilLong(`states() == 'done,done'`)
 	p.Is(`document.querySelector('#count').textContent`, "2 files, 2 done")
 	p.Press("Compare: b.png")
-	p.Until(`document.querySelector('#result-title').textContent == 'b.png' && document.querySelector('.after').naturalWidth == 300`)
+	p.Until(
+		`document.querySelector('#result-title').textContent == 'b.png' && document.querySelector('.after').naturalWidth == 300`,
+	)
 	p.Press("Remove: b.png")
-	p.Until(`states() == 'done' && document.querySelector('#result-title').textContent == 'exam 1.png'`)
+	p.Until(
+		`states() == 'done' && document.querySelector('#result-title').textContent == 'exam 1.png'`,
+	)
 	p.Pressed("#removed button") // takes it back
-	p.Until(`states() == 'done,done' && document.querySelector('#queue li:last-child .name').textContent == 'b.png' && document.querySelector('#removed').hidden`)
+	p.Until(
+		`states() == 'done,done' && document.querySelector('#queue li:last-child .name').textContent == 'b.png' && document.querySelector('#removed').hidden`,
+	)
 	p.GoTo("/")
 	p.FrontReady()
 	p.Is(`states()`, "done,done")
 	p.Press("Remove: b.png")
 	p.Until(`states() == 'done'`)
 	p.Press("Remove: exam 1.png")
-	p.Until(`document.querySelector('#queue').hidden && document.activeElement.id == 'files' && document.querySelector('.after').src.includes('/after-')`)
+	p.Until(
+		`document.querySelector('#queue').hidden && document.activeElement.id == 'files' && document.querySelector('.after').src.includes('/after-')`,
+	)
 }
 
 // Of several files one is sent at a time; a waiting one and one under way are cancelled, and tried
 // again all at once or alone.
 func queues(_ *testing.T, _ *service, p *browsertest.Page) {
-	p.Eval(`window.most = 0, new MutationObserver(() => { most = Math.max(most, document.querySelectorAll('#queue [data-state=working]').length); }).observe(document.querySelector('#queue'), { subtree: true, attributes: true }), ''`)
+	p.Eval(
+		`window.most = 0, new MutationObserver(() => { most = Math.max(most, document.querySelectorAll('#queue [data-state=working]').length); }).observe(document.querySelector('#queue'), { subtree: true, attributes: true }), ''`,
+	)
 	large := spacious(3600, 3600)
-	p.Pick(p.File("a.png", large), p.File("b.png", picture(220, 120)), p.File("c.png", picture(240, 120)))
-	p.UntilLong(`states() == 'working,waiting,waiting' && document.querySelector('.state').textContent == 'Cleaning…'`)
+	p.Pick(p.File("a.png", large), p.File("b.png", picture(220, 120)),
+		p.File("c.png", picture(240, 120)))
+	p.UntilLong(
+		`states() == 'working,waiting,waiting' && document.querySelector('.state').textContent == 'Cleaning…'`,
+	)
 	p.Press("Cancel: b.png")
 	p.Press("Cancel: a.png")
 	p.UntilLong(`states() == 'cancelled,cancelled,done'`)
 	p.Press("Try again: b.png")
 	p.UntilLong(`states() == 'cancelled,done,done'`)
 	p.Press("Compare: b.png")
-	p.Until(`document.querySelector('#result-title').textContent == 'b.png' && document.querySelector('.after').naturalWidth == 220`)
+	p.Until(
+		`document.querySelector('#result-title').textContent == 'b.png' && document.querySelector('.after').naturalWidth == 220`,
+	)
 	p.Is(`most`, "1")
 }
 
 // What cannot be cleaned is told before anything is sent.
 func isRefusedAtOnce(t *testing.T, _ *service, p *browsertest.Page) {
 	p.Pick(p.File("small.png", encoded(drawn(15, 40, false))),
-		p.File("text.jpg", []byte("not a picture at all")), p.File("a.pdf", []byte("%PDF-1.7 and so on")), p.File("empty.png", nil))
+		p.File("text.jpg", []byte("not a picture at all")), p.File(
+			"a.pdf", []byte("%PDF-1.7 and so on"),
+		), p.File("empty.png", nil))
 	p.Until(`states() == 'refused,refused,refused,refused'`)
 	for i, want := range []string{"16 pixels", "JPEG, PNG", "PDF", "empty"} {
-		if got := p.Eval(fmt.Sprintf(`document.querySelectorAll('.state')[%d].textContent`, i)); !strings.Contains(got, want) {
+		if got := p.Eval(fmt.Sprintf(`document.querySelectorAll('.state')[%d].textContent`,
+			i)); !strings.Contains(got, want) {
 			t.Errorf("file %d: %q", i, got)
 		}
 	}
-	if asked := append(asksFor(p, "/api/process-image"), asksFor(p, "/api/bot-challenge")...); len(asked) > 0 {
+	if asked := append(asksFor(p, "/api/process-image"),
+		asksFor(p, "/api/bot-challenge")...); len(asked) > 0 {
 		t.Errorf("asked for %v", asked)
 	}
 }
@@ -158,7 +198,8 @@ func isRefusedAtOnce(t *testing.T, _ *service, p *browsertest.Page) {
 func isDamaged(_ *testing.T, _ *service, p *browsertest.Page) {
 	p.Pick(p.File("a.png", []byte(page)[:len(page)/2]))
 	p.UntilLong(`states() == 'failed'`)
-	p.Is(`document.querySelector('.state').textContent`, "This picture is damaged or blank. Try saving or taking it again.")
+	p.Is(`document.querySelector('.state').textContent`,
+		"This picture is damaged or blank. Try saving or taking it again.")
 }
 
 // plain is a picture of a size whose pixels are one colour: a browser measures it.
@@ -168,12 +209,16 @@ func plain(width, height int) []byte {
 
 // A picture of too many bytes or pixels is made smaller by itself, and the row says so.
 func makesSmaller(t *testing.T, _ *service, p *browsertest.Page) {
-	p.Pick(p.File("large.png", append(picture(400, 300), make([]byte, 5<<20)...)), // what follows a PNG's end counts for nothing
+	// what follows a PNG's end counts for nothing
+	p.Pick(p.File("large.png", append(picture(400, 300), make([]byte, 5<<20)...)),
 		p.File("wide.png", plain(10_000, 5_001)))
 	p.UntilLong(`states() == 'done,failed'`) // the second is blank
-	p.Is(`/^Done, .* The photo was made smaller before sending.$/.test(document.querySelector('.state').textContent)`, "true")
+	p.Is(
+		`/^Done, .* The photo was made smaller before sending.$/.test(document.querySelector('.state').textContent)`, "true",
+	)
 	name, data := p.Download("li .download")
-	if _, size := decoded(t, data); !strings.HasPrefix(name, "large.clean.") || size != image.Pt(400, 300) || len(data) > 100_000 {
+	if _, size := decoded(t, data); !strings.HasPrefix(name, "large.clean.") ||
+		size != image.Pt(400, 300) || len(data) > 100_000 {
 		t.Errorf("downloaded %q of %v with %d bytes", name, size, len(data))
 	}
 }
@@ -188,10 +233,16 @@ func dropsAndPastes(t *testing.T, _ *service, p *browsertest.Page) {
 		transfer.items.add(new File([Uint8Array.from(atob(` + string(data) + `), (c) => c.charCodeAt(0))], name, { type: 'image/png' }));
 		return transfer;
 	}; ''`)
-	p.Is(`!document.body.dispatchEvent(new DragEvent('dragover', { dataTransfer: held('x'), bubbles: true, cancelable: true })) && document.body.classList.contains('dropping')`, "true")
-	p.Eval(`document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: held('dropped.png'), bubbles: true, cancelable: true })); ''`)
+	p.Is(
+		`!document.body.dispatchEvent(new DragEvent('dragover', { dataTransfer: held('x'), bubbles: true, cancelable: true })) && document.body.classList.contains('dropping')`, "true",
+	)
+	p.Eval(
+		`document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: held('dropped.png'), bubbles: true, cancelable: true })); ''`,
+	)
 	p.UntilLong(`states() == 'done' && !document.body.classList.contains('dropping')`)
-	p.Eval(`document.body.dispatchEvent(new ClipboardEvent('paste', { clipboardData: held('image.png'), bubbles: true })); ''`)
+	p.Eval(
+		`document.body.dispatchEvent(new ClipboardEvent('paste', { clipboardData: held('image.png'), bubbles: true })); ''`,
+	)
 	p.UntilLong(`states() == 'done,done'`)
 }
 
@@ -201,8 +252,12 @@ func isNarrow(_ *testing.T, _ *service, p *browsertest.Page) {
 	p.Pick(p.File(strings.Repeat("a long name ", 12)+".png", picture(300, 420)))
 	p.UntilLong(`states() == 'done'`)
 	p.Is(`document.documentElement.scrollWidth <= 360`, "true")
-	p.Is(`[...document.querySelectorAll('button, a, label')].filter((e) => e.offsetHeight && e.offsetHeight < 24).length`, "0")
-	p.Is(`document.querySelector('.camera').offsetHeight > 0 && camera.getAttribute('capture') == 'environment'`, "true")
+	p.Is(
+		`[...document.querySelectorAll('button, a, label')].filter((e) => e.offsetHeight && e.offsetHeight < 24).length`, "0",
+	)
+	p.Is(
+		`document.querySelector('.camera').offsetHeight > 0 && camera.getAttribute('capture') == 'environment'`, "true",
+	)
 }
 
 // The switches are sent, do what they say, and stay as they are after a reload.
@@ -215,7 +270,8 @@ func choosesOptions(t *testing.T, _ *service, p *browsertest.Page) {
 	p.UntilLong(`states() == 'done'`)
 	p.Is(sent, "preserveColor=false,keepOrientation=false,keepDistortion=false")
 	p.Pressed("#options summary")
-	for _, selector := range []string{"[name=preserveColor][value=true]", "[value=blue]", "[value=black]", "[name=keepOrientation]", "[name=keepDistortion]"} {
+	for _, selector := range []string{"[name=preserveColor][value=true]", "[value=blue]",
+		"[value=black]", "[name=keepOrientation]", "[name=keepDistortion]"} {
 		p.Toggle("#options " + selector)
 	}
 	p.Do(chromedp.Focus(chromedp.CSS("#options select")), chromedp.KeyEvent("J")) // JPEG
@@ -225,11 +281,14 @@ func choosesOptions(t *testing.T, _ *service, p *browsertest.Page) {
 	p.Eval(watch)
 	p.Pick(p.File("b.png", written))
 	p.UntilLong(`states() == 'done,done'`)
-	p.Is(sent, "preserveColor=true,keepOrientation=true,keepDistortion=true,remove=red,green,pencil,output_format=jpeg")
+	p.Is(sent,
+		"preserveColor=true,keepOrientation=true,keepDistortion=true,"+
+			"remove=red,green,pencil,output_format=jpeg")
 	p.Press("Compare: b.png")
 	name, data := p.Download("#actions .download")
 	m, _ := decoded(t, data)
-	if before, after := bluePixels(scribbled(480, 320)), bluePixels(m); name != "b.clean.jpg" || after < before*8/10 {
+	if before, after := bluePixels(scribbled(480, 320)),
+		bluePixels(m); name != "b.clean.jpg" || after < before*8/10 {
 		t.Errorf("of %d blue pixels, which are to stay, %s has %d", before, name, after)
 	}
 	p.Pressed("#options summary")
@@ -245,7 +304,9 @@ func choosesOptions(t *testing.T, _ *service, p *browsertest.Page) {
 	for _, ink := range []string{"blue", "red", "green", "pencil"} { // the last one stays
 		p.Toggle("#options [value=" + ink + "]")
 	}
-	p.Is(`[...document.querySelectorAll('[name=ink]:checked')].map((ink) => ink.value).join() + document.querySelector('#status').textContent`, "pencilChoose at least one ink.")
+	p.Is(
+		`[...document.querySelectorAll('[name=ink]:checked')].map((ink) => ink.value).join() + document.querySelector('#status').textContent`, "pencilChoose at least one ink.",
+	)
 }
 
 func bluePixels(m image.Image) (n int) {
@@ -261,7 +322,9 @@ func bluePixels(m image.Image) (n int) {
 
 // Everything is saved as one ZIP, where no name comes twice, and as one PDF.
 func savesTogether(t *testing.T, _ *service, p *browsertest.Page) {
-	p.Pick(p.File("a.png", picture(120, 160)), p.File("b.pdf", browsertest.PDF(browsertest.PDFPage{Width: 100, Height: 200, Grey: 90}, browsertest.PDFPage{Width: 300, Height: 200, Grey: 80})))
+	p.Pick(p.File("a.png", picture(120, 160)),
+		p.File("b.pdf", browsertest.PDF(browsertest.PDFPage{Width: 100, Height: 200, Grey: 90},
+			browsertest.PDFPage{Width: 300, Height: 200, Grey: 80})))
 	p.UntilLong(`states() == 'done,done'`)
 	p.Pick(p.File("a.png", picture(180, 120)), p.File("broken.pdf", []byte("%PDF-1.7")))
 	p.UntilLong(`states() == 'done,done,done,refused'`)
@@ -280,11 +343,14 @@ func savesTogether(t *testing.T, _ *service, p *browsertest.Page) {
 		content[f.Name] = image.Pt(config.Width, config.Height)
 		_ = part.Close()
 	}
-	if _, has := content["b.clean.pdf"]; len(content) != 3 || content["a.clean.png"] != image.Pt(120, 160) || content["a 2.clean.png"] != image.Pt(180, 120) || !has {
+	if _, has := content["b.clean.pdf"]; len(content) != 3 ||
+		content["a.clean.png"] != image.Pt(120, 160) ||
+		content["a 2.clean.png"] != image.Pt(180, 120) || !has {
 		t.Errorf("the ZIP has %v", content)
 	}
 	name, data = p.Download("#all-pdf")
-	if got := sizesOf(p.ReadPDF(data)); name != "unink.pdf" || got != "595×794 100×200 300×200 595×397" {
+	if got := sizesOf(p.ReadPDF(data)); name != "unink.pdf" ||
+		got != "595×794 100×200 300×200 595×397" {
 		t.Errorf("%s has pages of %s", name, got)
 	}
 	p.Pressed("#all-remove")
@@ -315,8 +381,11 @@ func keepsTheOrder(t *testing.T, _ *service, p *browsertest.Page) {
 	reload()
 	p.Is(order, "01.png,02.png,03.png,12.png,21.png")
 
-	p.Do(chromedp.Focus(chromedp.CSS("[aria-label='Move: 21.png']")), chromedp.KeyEvent(kb.ArrowUp), chromedp.KeyEvent(kb.ArrowUp))
-	p.Is(order+` + ' ' + document.activeElement.ariaLabel + ' ' + document.querySelector('#status').textContent`, "01.png,02.png,21.png,03.png,12.png Move: 21.png 21.png is now 3 of 5.")
+	p.Do(chromedp.Focus(chromedp.CSS("[aria-label='Move: 21.png']")), chromedp.KeyEvent(kb.ArrowUp),
+		chromedp.KeyEvent(kb.ArrowUp))
+	p.Is(
+		order+` + ' ' + document.activeElement.ariaLabel + ' ' + document.querySelector('#status').textContent`, "01.png,02.png,21.png,03.png,12.png Move: 21.png 21.png is now 3 of 5.",
+	)
 	p.Eval(`(() => { const rows = document.querySelectorAll('#queue li'), handle = rows[0].querySelector('.move'), y = (i) => { const { top, height } = rows[i].getBoundingClientRect(); return top + height * 0.6; };
 		handle.setPointerCapture = () => {};
 		const send = (type, clientY = 0) => handle.dispatchEvent(new PointerEvent(type, { pointerId: 1, button: 0, clientY, bubbles: true }));
@@ -352,7 +421,9 @@ func cleansAgain(t *testing.T, s *service, p *browsertest.Page) {
 	const blue = `(() => { const canvas = document.createElement('canvas'), pen = canvas.getContext('2d'), thumb = document.querySelector('.thumb'); canvas.width = 480; canvas.height = 320; pen.drawImage(thumb, 0, 0);
 		const { data } = pen.getImageData(0, 0, 480, 320); let n = 0; for (let i = 0; i < data.length; i += 4) if (data[i + 2] > data[i] + 32) n++; return n; })()`
 	p.Pick(p.File("a.png", encoded(scribbled(480, 320))))
-	p.Until(`document.querySelector('#queue li')?.getBoundingClientRect().bottom <= innerHeight && scrollY == 0`)
+	p.Until(
+		`document.querySelector('#queue li')?.getBoundingClientRect().bottom <= innerHeight && scrollY == 0`,
+	)
 	p.UntilLong(`states() == 'done' && document.querySelector('.thumb').naturalWidth == 480`)
 	p.Until(blue + ` < 200`)
 	p.Is(`document.querySelector('#again').hidden`, "true")
@@ -377,7 +448,8 @@ func cleansAgain(t *testing.T, s *service, p *browsertest.Page) {
 // A result is handed to other apps where the browser can.
 func handsOn(t *testing.T, _ *service, p *browsertest.Page) {
 	const stand = `navigator.canShare = ({ files }) => files.length == 1; navigator.share = async ({ files: [file] }) => { window.shared = file.name + ' ' + file.type; };`
-	if _, err := chromedp.Call(p.Context, cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{Source: stand}); err != nil {
+	if _, err := chromedp.Call(p.Context, cdppage.AddScriptToEvaluateOnNewDocument,
+		cdppage.AddScriptToEvaluateOnNewDocumentParams{Source: stand}); err != nil {
 		t.Fatal(err)
 	}
 	p.Is(`document.querySelector('#share').hidden`, "true")
@@ -402,9 +474,12 @@ func sizesOf(pages []browsertest.ReadPage) string {
 func savesInFormats(t *testing.T, _ *service, p *browsertest.Page) {
 	p.Pick(p.File("a.png", []byte(page)))
 	p.UntilLong(`states() == 'done'`)
-	for format, head := range map[string]string{"png": "\x89PNG", "jpeg": "\xff\xd8\xff", "pdf": "%PDF-"} {
+	for format, head := range map[string]string{
+		"png": "\x89PNG", "jpeg": "\xff\xd8\xff", "pdf": "%PDF-",
+	} {
 		p.Choose("[name=format]", format)
-		if name, data := p.Download("#actions .download"); !strings.HasPrefix(string(data), head) || !strings.HasPrefix(name, "a.clean.") {
+		if name, data := p.Download("#actions .download"); !strings.HasPrefix(string(data), head) ||
+			!strings.HasPrefix(name, "a.clean.") {
 			t.Errorf("as %s: %q, %.8q", format, name, data)
 		}
 	}
@@ -414,8 +489,12 @@ func savesInFormats(t *testing.T, _ *service, p *browsertest.Page) {
 func zooms(t *testing.T, _ *service, p *browsertest.Page) {
 	p.Do(chromedp.EmulateViewport(1280, 900, chromedp.EmulateTouch))
 	p.Pick(p.File("a.png", picture(600, 400)))
-	p.UntilLong(`states() == 'done' && document.querySelector('.after').naturalWidth == 600 && document.querySelector('.before').naturalWidth == 600`)
-	p.Eval(`window.seen = () => ['.after', '.before'].map((s) => { const r = document.querySelector(s).getBoundingClientRect(), f = document.querySelector('.compare').getBoundingClientRect(); return [r.x - f.x, r.y - f.y, r.width / (f.width - 2)].map((n) => Math.round(n * 10) / 10).join(); }); ''`)
+	p.UntilLong(
+		`states() == 'done' && document.querySelector('.after').naturalWidth == 600 && document.querySelector('.before').naturalWidth == 600`,
+	)
+	p.Eval(
+		`window.seen = () => ['.after', '.before'].map((s) => { const r = document.querySelector(s).getBoundingClientRect(), f = document.querySelector('.compare').getBoundingClientRect(); return [r.x - f.x, r.y - f.y, r.width / (f.width - 2)].map((n) => Math.round(n * 10) / 10).join(); }); ''`,
+	)
 	same := func(what string) string {
 		t.Helper()
 		pair := strings.Fields(p.Eval(`seen().join(' ')`))
@@ -432,7 +511,8 @@ func zooms(t *testing.T, _ *service, p *browsertest.Page) {
 	}
 	p.Is(`document.querySelector('#zoom-level').textContent`, "156 %")
 	before := same("before the keys")
-	p.Do(chromedp.Focus(chromedp.CSS("#split")), chromedp.KeyEvent(kb.ArrowRight, chromedp.KeyModifiers(chromedp.ModifierShift)))
+	p.Do(chromedp.Focus(chromedp.CSS("#split")),
+		chromedp.KeyEvent(kb.ArrowRight, chromedp.KeyModifiers(chromedp.ModifierShift)))
 	if got := same("moved by a key"); got == before {
 		t.Error("Shift and an arrow key have not moved the page")
 	}
@@ -441,11 +521,15 @@ func zooms(t *testing.T, _ *service, p *browsertest.Page) {
 	if got := same("shown whole"); got != start {
 		t.Errorf("shown whole at %s, first at %s", got, start)
 	}
-	p.Eval(`(() => { const f = document.querySelector('.compare'), r = f.getBoundingClientRect(); f.dispatchEvent(new WheelEvent('wheel', { deltaY: -100, ctrlKey: true, clientX: r.x + r.width / 2, clientY: r.y + r.height / 2, bubbles: true, cancelable: true })); })()`)
+	p.Eval(
+		`(() => { const f = document.querySelector('.compare'), r = f.getBoundingClientRect(); f.dispatchEvent(new WheelEvent('wheel', { deltaY: -100, ctrlKey: true, clientX: r.x + r.width / 2, clientY: r.y + r.height / 2, bubbles: true, cancelable: true })); })()`,
+	)
 	if got := same("wheel"); !strings.HasSuffix(got, ",2.7") {
 		t.Errorf("the wheel zoomed to %s", got)
 	}
-	p.Is(`document.querySelector('.compare').dispatchEvent(new WheelEvent('wheel', { deltaY: 1e6, ctrlKey: true, cancelable: true }))`, "false")
+	p.Is(
+		`document.querySelector('.compare').dispatchEvent(new WheelEvent('wheel', { deltaY: 1e6, ctrlKey: true, cancelable: true }))`, "false",
+	)
 	same("back")
 	p.Eval(`(() => { const f = document.querySelector('.compare'), r = f.getBoundingClientRect();
 		const touch = (type, id, x) => split.dispatchEvent(new PointerEvent(type, { pointerId: id, pointerType: 'touch', clientX: r.x + r.width / 2 + x, clientY: r.y + r.height / 2, bubbles: true }));
@@ -456,17 +540,22 @@ func zooms(t *testing.T, _ *service, p *browsertest.Page) {
 }
 
 func copiesAndPrints(t *testing.T, _ *service, p *browsertest.Page) {
-	p.Eval(`navigator.clipboard.write = async ([item]) => { const picture = await createImageBitmap(await item.getType('image/png')); window.copied = [picture.width, picture.height].join(); }, window.print = () => { window.printed = document.querySelectorAll('#sheets img').length; dispatchEvent(new Event('afterprint')); }, ''`)
+	p.Eval(
+		`navigator.clipboard.write = async ([item]) => { const picture = await createImageBitmap(await item.getType('image/png')); window.copied = [picture.width, picture.height].join(); }, window.print = () => { window.printed = document.querySelectorAll('#sheets img').length; dispatchEvent(new Event('afterprint')); }, ''`,
+	)
 	p.Pick(p.File("a.png", []byte(page)))
 	p.UntilLong(`states() == 'done'`)
 	p.Pressed("#copy")
 	p.Until(`window.copied == '200,120' && document.querySelector('#status').textContent == 'Copied.'`)
 	p.Pressed("#print")
 	p.Until(`window.printed == 1 && document.querySelectorAll('#sheets img').length == 0`)
-	if _, err := chromedp.Call(p.Context, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"}); err != nil {
+	if _, err := chromedp.Call(p.Context, emulation.SetEmulatedMedia,
+		emulation.SetEmulatedMediaParams{Media: "print"}); err != nil {
 		t.Fatal(err)
 	}
-	p.Is(`['header.site', '.work', '#result', 'footer.site'].filter((s) => document.querySelector(s).offsetHeight > 0).length`, "0")
+	p.Is(
+		`['header.site', '.work', '#result', 'footer.site'].filter((s) => document.querySelector(s).offsetHeight > 0).length`, "0",
+	)
 }
 
 // A second tab has a queue of its own; that of a closed one is taken over.
@@ -505,13 +594,17 @@ func shares(t *testing.T, _ *service, p *browsertest.Page) {
 	p.Until(`window.answer?.endsWith('/?shared')`)
 	p.GoTo("/?shared")
 	p.FrontReady()
-	p.UntilLong(`states() == 'done' && document.querySelector('#queue .name').textContent == 'gallery é.png' && location.search == ''`)
+	p.UntilLong(
+		`states() == 'done' && document.querySelector('#queue .name').textContent == 'gallery é.png' && location.search == ''`,
+	)
 }
 
 // What the first visit loads is small.
 func isLight(t *testing.T, _ *service, p *browsertest.Page) {
 	p.Until(`!!navigator.serviceWorker.controller`)
-	n, err := strconv.Atoi(p.Eval(`performance.getEntries().reduce((sum, { transferSize = 0 }) => sum + transferSize, 0)`))
+	n, err := strconv.Atoi(
+		p.Eval(`performance.getEntries().reduce((sum, { transferSize = 0 }) => sum + transferSize, 0)`),
+	)
 	if err != nil || n < 10_000 || n > 150_000 {
 		t.Errorf("the first page takes %d bytes, %v", n, err)
 	}

@@ -25,7 +25,10 @@ func TestHostile(t *testing.T) {
 		}
 		s.audit(t)
 		log := s.log.text()
-		for what, secret := range map[string]string{"session": u.session, "token": c.token, "address": u.email, "password": password, "image": media(page)[20:80]} {
+		for what, secret := range map[string]string{
+			"session": u.session, "token": c.token, "address": u.email, "password": password,
+			"image": media(page)[20:80],
+		} {
 			if strings.Contains(log, secret) {
 				t.Errorf("the log tells the %s", what)
 			}
@@ -42,7 +45,8 @@ func crossSite(t *testing.T, s *service, u user, c customer) {
 		"origin":         {"Origin": "https://evil.example"},
 		"null origin":    {"Origin": "null"},
 	} {
-		for _, path := range []string{"/api/process-image", "/api/log-out", "/api/log-out-everywhere", "/api/password", "/api/anonymous-accounts"} {
+		for _, path := range []string{"/api/process-image", "/api/log-out", "/api/log-out-everywhere",
+			"/api/password", "/api/anonymous-accounts"} {
 			r := request{path: path, header: cookie}
 			for n, v := range headers {
 				r = r.with(n, v)
@@ -60,30 +64,38 @@ func crossSite(t *testing.T, s *service, u user, c customer) {
 		a.code(t, http.StatusForbidden, 1008)
 		a.cost(t, 0, 0)
 	}
-	r := request{method: http.MethodDelete, path: "/api/me", header: cookie}.with("Sec-Fetch-Site", "cross-site")
+	r := request{method: http.MethodDelete, path: "/api/me", header: cookie}.with(
+		"Sec-Fetch-Site", "cross-site",
+	)
 	if a := s.send(t, r); a.status != http.StatusForbidden {
 		t.Errorf("DELETE /api/me: %d %.200s", a.status, a.body)
 	}
-	own := request{header: cookie}.with("Sec-Fetch-Site", "same-origin").with("Origin", "http://localhost:"+s.port)
-	s.upload(t, own, "pageSlug", "a").is(t, 400, "MISSING_IMAGE") // refused for what it lacks, not for where it is from
+	own := request{header: cookie}.with("Sec-Fetch-Site", "same-origin").with(
+		"Origin", "http://localhost:"+s.port,
+	)
+	// refused for what it lacks, not for where it is from
+	s.upload(t, own, "pageSlug", "a").is(t, 400, "MISSING_IMAGE")
 }
 
 // fixation logs in with a session in the cookie that somebody else chose.
 func fixation(t *testing.T, s *service, u user) {
 	chosen := ident.Secret()
-	r := request{path: "/api/log-in", content: "application/json", header: map[string]string{"Cookie": "unink=" + chosen}}
+	r := request{path: "/api/log-in", content: "application/json",
+		header: map[string]string{"Cookie": "unink=" + chosen}}
 	r.body = marshal(t, map[string]string{"email": u.email, "password": password})
 	a := s.send(t, r)
 	a.is(t, http.StatusOK, "")
 	if a.object(t)["session"] == chosen {
 		t.Error("the session is the one that the cookie brought")
 	}
-	s.send(t, request{method: http.MethodGet, path: "/api/me", header: map[string]string{"Cookie": "unink=" + chosen}}).is(t, 401, "NOT_LOGGED_IN")
+	s.send(t, request{method: http.MethodGet, path: "/api/me",
+		header: map[string]string{"Cookie": "unink=" + chosen}}).is(t, 401, "NOT_LOGGED_IN")
 }
 
 var attacks = []string{`' OR '1'='1`, `'; DROP TABLE users; --`, `" OR 1=1 --`, `\'; SELECT pg_sleep(9); --`, "x' UNION SELECT 1,2,3 --"}
 
-// sql sends SQL in every field and header that is looked up. What is not a name that the caller may choose is refused.
+// sql sends SQL in every field and header that is looked up. What is not a name that the caller may
+// choose is refused.
 func sql(t *testing.T, s *service, u user, c customer) {
 	refused := func(what string, a answer) {
 		t.Helper()
@@ -92,14 +104,17 @@ func sql(t *testing.T, s *service, u user, c customer) {
 		}
 	}
 	for _, x := range attacks {
-		for _, field := range []string{"userId", "cfTurnstileToken", "pageSlug", "isPdfProcessing", "isBulkProcessing", "preserveColor", "output_format"} {
+		for _, field := range []string{"userId", "cfTurnstileToken", "pageSlug", "isPdfProcessing",
+			"isBulkProcessing", "preserveColor", "output_format"} {
 			refused(field, s.upload(t, request{}, "image", page, field, x))
 		}
 		refused("X-User-Type", s.upload(t, request{header: map[string]string{"X-User-Type": x}}, "image", page))
 		refused("X-Device-Id", s.upload(t, request{header: map[string]string{"X-User-Type": "anonymous", "X-Device-Id": x}}, "image", page, "userId", x))
 		refused("session", s.upload(t, request{header: map[string]string{"Authorization": "Bearer " + x}}, "image", page, "userId", u.id))
 		refused("cookie", s.upload(t, request{header: map[string]string{"Cookie": "unink=" + x}}, "image", page, "userId", u.id))
-		refused("query", s.upload(t, request{path: "/api/process-image?preserveColor=%27%20OR%201", header: u.bearer()}, "image", page))
+		refused("query",
+			s.upload(t, request{path: "/api/process-image?preserveColor=%27%20OR%201", header: u.bearer()},
+				"image", page))
 		refused("token", s.send(t, c.cleanup(media(page)).with("Authorization", "Bearer "+x)))
 		refused("media_id", s.send(t, c.cleanup(string(marshal(t, map[string]string{"media_id": x})))))
 		refused("key", s.send(t, c.cleanup(string(marshal(t, map[string]string{x: x})))))
@@ -127,7 +142,8 @@ func logInjection(t *testing.T, s *service, u user, c customer) {
 		s.upload(t, request{}, "image", page, "userId", bait),
 		s.upload(t, request{}, "image", page, "cfTurnstileToken", bait),
 		s.upload(t, request{header: u.bearer()}, "image", page, "isPdfProcessing", bait),
-		s.upload(t, request{path: "/api/process-image?preserveColor=x%0d%0aX-Injected:%20yes", header: u.bearer()}, "image", page),
+		s.upload(t, request{path: "/api/process-image?preserveColor=x%0d%0aX-Injected:%20yes",
+			header: u.bearer()}, "image", page),
 		s.send(t, c.cleanup(string(marshal(t, map[string]string{bait: "x"})))),
 		s.send(t, c.cleanup(string(marshal(t, map[string]string{"media_id": bait})))),
 		s.send(t, request{method: http.MethodGet, path: "/x%0d%0aX-Injected:%20yes/../../etc/passwd"}),
@@ -135,7 +151,8 @@ func logInjection(t *testing.T, s *service, u user, c customer) {
 		s.post(t, "/api/log-in", map[string]string{"email": bait, "password": bait}),
 	}
 	for _, a := range answers {
-		if a.status < 400 || a.status >= 500 || a.header.Get("X-Injected") != "" || strings.Contains(string(a.body), "root:") {
+		if a.status < 400 || a.status >= 500 || a.header.Get("X-Injected") != "" ||
+			strings.Contains(string(a.body), "root:") {
 			t.Errorf("%d %v %.200s", a.status, a.header, a.body)
 		}
 	}

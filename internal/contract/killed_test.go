@@ -27,11 +27,13 @@ func TestKilled(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, address string) {
 		t.Parallel()
-		s := prepare(t, address, "--per-customer", "100", "--queue", "100", "--max-requests", "200", "--deadline", "5s", "--upload-timeout", "500ms")
+		s := prepare(t, address, "--per-customer", "100", "--queue", "100", "--max-requests", "200",
+			"--deadline", "5s", "--upload-timeout", "500ms")
 		s.start(t)
 		const keyed, plain, blank, credits = 12, 80, 108, 200
 		b := &barrage{s: s, cleaned: map[string]int{}, answered: make(chan struct{}, 1000)}
-		once, free, none := s.customerWith(t, credits), s.customerWith(t, credits), s.customerWith(t, credits)
+		once, free, none := s.customerWith(t, credits), s.customerWith(t, credits),
+			s.customerWith(t, credits)
 		var jobs []func()
 		for i := range keyed {
 			r := once.cleanup(media(smallPage)).with("Idempotency-Key", fmt.Sprint(i))
@@ -52,7 +54,8 @@ func TestKilled(t *testing.T) {
 
 		settled := s.ledger(t, free.id).count("settle")
 		if away := b.cleaned["plain"] - settled; away < -1 || away > kills*barrageWidth {
-			t.Errorf("%d pages came back and %d were charged, in %d kills", b.cleaned["plain"], settled, kills)
+			t.Errorf("%d pages came back and %d were charged, in %d kills", b.cleaned["plain"],
+				settled, kills)
 		}
 		if n := s.ledger(t, none.id).count("settle"); n != 0 || b.cleaned["blank"] != 0 {
 			t.Errorf("%d charged for blank pages, %d of which came back", n, b.cleaned["blank"])
@@ -73,7 +76,8 @@ func TestKilled(t *testing.T) {
 			charged += n
 		}
 		if b.cleaned["keyed"] != keyed || before+charged != keyed {
-			t.Errorf("of %d keys %d gave a page; %d were charged, %d when asked again", keyed, b.cleaned["keyed"], before, charged)
+			t.Errorf("of %d keys %d gave a page; %d were charged, %d when asked again", keyed,
+				b.cleaned["keyed"], before, charged)
 		}
 		for c, settled := range map[customer]int{once: keyed, free: settled, none: 0} {
 			l := s.ledger(t, c.id)
@@ -82,7 +86,8 @@ func TestKilled(t *testing.T) {
 				left += p.Remaining
 			}
 			if l.count("settle") != settled || l.sum() != credits-settled || left != l.sum() {
-				t.Errorf("%d settled of %d, %d left, the ledger's sum is %d", l.count("settle"), settled, left, l.sum())
+				t.Errorf("%d settled of %d, %d left, the ledger's sum is %d", l.count("settle"), settled,
+					left, l.sum())
 			}
 		}
 		s.audit(t)
@@ -141,7 +146,8 @@ func (b *barrage) run(t *testing.T, jobs []func()) (kills int) {
 				return kills
 			}
 		}
-		select { // half of the kills come right after an answer, the others at any moment of the next page
+		// half of the kills come right after an answer, the others at any moment of the next page
+		select {
 		case <-time.After(time.Duration(rng.IntN(2)*rng.IntN(200)) * time.Millisecond):
 		case <-ended:
 			return kills

@@ -24,14 +24,17 @@ func killedMeanwhile(t *testing.T, s *service, p *browsertest.Page) {
 	p.Pick(p.File("large.png", spacious(2500, 2500)), p.File("small.png", []byte(page)))
 	s.working(t)
 	s.kill()
-	p.Until(`states() == 'pausing,waiting' && document.querySelector('.state').textContent.includes('connection was lost')`)
+	p.Until(
+		`states() == 'pausing,waiting' && document.querySelector('.state').textContent.includes('connection was lost')`,
+	)
 	s.start(t)
 	p.Do(chromedp.Reload())
 	p.FrontReady()
 	p.UntilLong(`states() == 'done,done'`)
 	p.Until(`document.querySelector('#who .credits').textContent == '3 credits'`)
 	s.stop(t)
-	if l := s.ledger(t, u.id); l.count("settle") != 2 || l.count("reserve") != 3 || l.count("release") != 1 || l.sum() != 3 {
+	if l := s.ledger(t, u.id); l.count("settle") != 2 || l.count("reserve") != 3 ||
+		l.count("release") != 1 || l.sum() != 3 {
 		t.Errorf("two pages, the first of them sent twice: %+v", l.Entries)
 	}
 }
@@ -58,7 +61,8 @@ func findsItGone(t *testing.T, s *service, p *browsertest.Page) {
 func reloads(t *testing.T, s *service, p *browsertest.Page) {
 	u := s.newUser(t, 10)
 	logIn(p, u)
-	small, large := browsertest.PDFPage{Width: 100, Height: 100, Grey: 90}, browsertest.PDFPage{Width: 900, Height: 900, Grey: 90}
+	small, large := browsertest.PDFPage{Width: 100, Height: 100, Grey: 90},
+		browsertest.PDFPage{Width: 900, Height: 900, Grey: 90}
 	p.Pick(p.File("a.pdf", browsertest.PDF(small, large, small)), p.File("b.png", []byte(page)))
 	p.UntilLong(`/Page 2 of 3: Cleaning/.test(document.querySelector('.state').textContent)`)
 	p.GoTo("/")
@@ -68,12 +72,15 @@ func reloads(t *testing.T, s *service, p *browsertest.Page) {
 	if l := s.ledger(t, u.id); l.count("settle") != 4 || l.sum() != 6 {
 		t.Errorf("four pages: %+v", l.Entries)
 	}
-	if sent := len(asksFor(p, "/api/process-image")); sent < 5 { // the second page twice, and once more where its first sending still ran
+	// the second page twice, and once more where its first sending still ran
+	if sent := len(asksFor(p, "/api/process-image")); sent < 5 {
 		t.Errorf("%d pages were sent", sent)
 	}
 	p.Is(`document.querySelector('#result-title').textContent`, "a.pdf")
 	p.Press("Remove: a.pdf")
-	p.Eval(`window.stored = undefined, indexedDB.open('unink').onsuccess = ({ target }) => { target.result.transaction('jobs').objectStore('jobs').count().onsuccess = ({ target }) => { window.stored = target.result; }; }, ''`)
+	p.Eval(
+		`window.stored = undefined, indexedDB.open('unink').onsuccess = ({ target }) => { target.result.transaction('jobs').objectStore('jobs').count().onsuccess = ({ target }) => { window.stored = target.result; }; }, ''`,
+	)
 	p.Until(`window.stored == 1`)
 	p.GoTo("/")
 	p.FrontReady()

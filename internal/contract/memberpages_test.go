@@ -22,7 +22,11 @@ func livesWithAnAccount(t *testing.T, s *service, p *browsertest.Page) {
 	p.GoTo("/sign-up")
 	p.Typed("#email", email)
 	p.Entered("#password", password)
-	p.UntilLong(fmt.Sprintf(`document.activeElement?.matches('#sent h2') && document.querySelector('#to').textContent == '%s'`, email))
+	p.UntilLong(
+		fmt.Sprintf(
+			`document.activeElement?.matches('#sent h2') && document.querySelector('#to').textContent == '%s'`, email,
+		),
+	)
 	p.GoTo("/verify?token=" + s.linkIn(t, "verify", email, "/verify"))
 	p.Is(`location.search`, "")
 	p.Pressed("#form button")
@@ -30,8 +34,11 @@ func livesWithAnAccount(t *testing.T, s *service, p *browsertest.Page) {
 
 	p.LogIn(email, password)
 	p.FrontReady()
-	p.Until(`[...document.querySelectorAll('#who a:not([hidden])')].map((a) => a.innerText).join() == 'Account 5 credits'`)
-	p.Pick(p.File("exam.pdf", browsertest.PDF(browsertest.PDFPage{Width: 300, Height: 200, Grey: 100}, browsertest.PDFPage{Width: 200, Height: 240, Grey: 100})))
+	p.Until(
+		`[...document.querySelectorAll('#who a:not([hidden])')].map((a) => a.innerText).join() == 'Account 5 credits'`,
+	)
+	p.Pick(p.File("exam.pdf", browsertest.PDF(browsertest.PDFPage{Width: 300, Height: 200, Grey: 100},
+		browsertest.PDFPage{Width: 200, Height: 240, Grey: 100})))
 	p.UntilLong(`states() == 'done'`)
 	p.Until(`document.querySelector('#who .credits').textContent == '3 credits'`)
 	name, clean := p.Download("#actions .download")
@@ -45,13 +52,18 @@ func livesWithAnAccount(t *testing.T, s *service, p *browsertest.Page) {
 		return p.Eval(`document.querySelectorAll('#uses tbody tr').length`) == "2"
 	})
 	p.Is(`document.querySelector('#email').textContent`, email)
-	p.Is(`document.querySelector('#packages tbody').innerText.trim().split(/\s+/).join(' ')`, "Welcome 3 5 no expiry")
+	p.Is(`document.querySelector('#packages tbody').innerText.trim().split(/\s+/).join(' ')`,
+		"Welcome 3 5 no expiry")
 	p.Typed("#old", "not this one")
 	p.Entered("#new", second)
-	p.Until(`document.activeElement?.id == 'old' && document.querySelector('#old-error')?.textContent == 'This is not your password.'`)
+	p.Until(
+		`document.activeElement?.id == 'old' && document.querySelector('#old-error')?.textContent == 'This is not your password.'`,
+	)
 	p.Typed("#old", password)
 	p.Entered("#new", email)
-	p.Until(`document.activeElement?.id == 'new' && document.querySelector('#new-error')?.textContent.includes('not accepted')`)
+	p.Until(
+		`document.activeElement?.id == 'new' && document.querySelector('#new-error')?.textContent.includes('not accepted')`,
+	)
 	p.Entered("#new", second)
 	p.Until(`document.activeElement?.matches('#changed h3')`)
 
@@ -62,7 +74,9 @@ func livesWithAnAccount(t *testing.T, s *service, p *browsertest.Page) {
 	p.Shown("#log-out")
 	p.Pressed("#log-out")
 	p.At("/")
-	p.Until(`!document.querySelector('#who .guest').hidden && document.querySelector('#who .user').hidden`)
+	p.Until(
+		`!document.querySelector('#who .guest').hidden && document.querySelector('#who .user').hidden`,
+	)
 
 	p.GoTo("/reset")
 	p.Entered("#email", email)
@@ -98,13 +112,19 @@ func leavesNothingBehind(t *testing.T, s *service, p *browsertest.Page) {
 		}
 		p.At("/")
 		p.FrontReady()
-		p.Until(fmt.Sprintf(`document.querySelector('#farewell').checkVisibility() && document.querySelector('#farewell').textContent == '%s'`, farewell))
+		p.Until(
+			fmt.Sprintf(
+				`document.querySelector('#farewell').checkVisibility() && document.querySelector('#farewell').textContent == '%s'`, farewell,
+			),
+		)
 		p.Is(`states()`, "")
 		p.Eval(kept)
 		p.Until(`window.kept == '0,0'`)
 	}
 	leave("#log-out", "You are logged out. Your pages were removed from this browser.")
-	tab.Arrives(`document.body.classList.contains('ready') && document.querySelectorAll('#queue li').length == 0`)
+	tab.Arrives(
+		`document.body.classList.contains('ready') && document.querySelectorAll('#queue li').length == 0`,
+	)
 	p.GoTo("/")
 	p.FrontReady()
 	p.Is(`document.querySelector('#farewell').hidden`, "true")
@@ -120,10 +140,14 @@ func endsSessions(t *testing.T, s *service, p *browsertest.Page) {
 	other := s.newUser(t, 0)
 	enter(p, other, "/account")
 	p.Until(`document.querySelectorAll('#sessions li').length == 2`)
-	p.Is(`[...document.querySelectorAll('#sessions b')].map((b) => b.textContent).includes('Chrome · Linux') || document.querySelector('#sessions').innerText`, "true")
+	p.Is(
+		`[...document.querySelectorAll('#sessions b')].map((b) => b.textContent).includes('Chrome · Linux') || document.querySelector('#sessions').innerText`, "true",
+	)
 	p.Is(`document.querySelectorAll('#sessions button').length`, "1")
 	p.Pressed("#sessions button")
-	p.Until(`document.querySelectorAll('#sessions li').length == 1 && document.activeElement?.id == 'everywhere' && document.querySelector('#status').textContent == 'The session has ended.'`)
+	p.Until(
+		`document.querySelectorAll('#sessions li').length == 1 && document.activeElement?.id == 'everywhere' && document.querySelector('#status').textContent == 'The session has ended.'`,
+	)
 	if s.loggedIn(t, other) {
 		t.Error("the session elsewhere is good still")
 	}
@@ -155,7 +179,9 @@ func deletesTheAccount(t *testing.T, s *service, p *browsertest.Page) {
 	if s.loggedIn(t, u) {
 		t.Error("the session is good still")
 	}
-	s.post(t, "/api/log-in", map[string]string{"email": u.email, "password": password}).is(t, http.StatusBadRequest, "VERIFICATION_FAILED")
+	s.post(t, "/api/log-in", map[string]string{"email": u.email, "password": password}).is(
+		t, http.StatusBadRequest, "VERIFICATION_FAILED",
+	)
 }
 
 // What is wrong is said beside its field, which has the focus; too many attempts are told with how
@@ -163,28 +189,38 @@ func deletesTheAccount(t *testing.T, s *service, p *browsertest.Page) {
 func fillsInWrongly(_ *testing.T, _ *service, p *browsertest.Page) {
 	p.GoTo("/sign-up")
 	p.Pressed("#form button.primary")
-	p.Until(`document.activeElement?.id == 'email' && document.querySelector('#email-error')?.textContent == 'This field is required.' && document.querySelector('#password').ariaInvalid == 'true'`)
+	p.Until(
+		`document.activeElement?.id == 'email' && document.querySelector('#email-error')?.textContent == 'This field is required.' && document.querySelector('#password').ariaInvalid == 'true'`,
+	)
 	p.Is(`document.querySelector('#email').getAttribute('aria-describedby')`, "email-error")
-	p.Is(`document.querySelector('#password').getAttribute('aria-describedby')`, "password-hint password-error")
+	p.Is(`document.querySelector('#password').getAttribute('aria-describedby')`,
+		"password-hint password-error")
 	p.Accessible()
 	p.Typed("#email", "ann")
 	p.Is(`document.querySelector('#email-error')?.textContent`, "")
 	p.Entered("#password", "short")
-	p.Until(`document.querySelector('#email-error')?.textContent.includes('name@example.com') && document.querySelector('#password-error')?.textContent == 'Use at least 10 characters.'`)
+	p.Until(
+		`document.querySelector('#email-error')?.textContent.includes('name@example.com') && document.querySelector('#password-error')?.textContent == 'Use at least 10 characters.'`,
+	)
 	p.Typed("#email", "ann@example.com")
 	p.Entered("#password", "ann@example.com")
-	p.UntilLong(`document.activeElement?.id == 'password' && document.querySelector('#password-error')?.textContent.includes('must not be your e-mail address')`)
+	p.UntilLong(
+		`document.activeElement?.id == 'password' && document.querySelector('#password-error')?.textContent.includes('must not be your e-mail address')`,
+	)
 	p.Pressed(".reveal")
-	p.Is(`document.querySelector('#password').type + document.querySelector('.reveal').ariaPressed`, "texttrue")
+	p.Is(`document.querySelector('#password').type + document.querySelector('.reveal').ariaPressed`,
+		"texttrue")
 
 	p.GoTo("/log-in")
 	p.Typed("#email", "nobody@example.com")
 	p.Entered("#password", password)
 	p.Until(`document.querySelector('[role=alert]')?.textContent.includes('is wrong')`)
 	const answered = `performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('/api/log-in')).length`
-	for n := 2; !strings.Contains(p.Eval(`document.querySelector('[role=alert]').textContent`), "Too many attempts. Try again in "); n++ {
+	for n := 2; !strings.Contains(p.Eval(`document.querySelector('[role=alert]').textContent`),
+		"Too many attempts. Try again in "); n++ {
 		p.Do(chromedp.Focus(chromedp.CSS("#password")), chromedp.KeyEvent(kb.Enter))
-		p.Until(fmt.Sprintf(`%s >= %d && document.querySelector('[role=alert]')?.textContent`, answered, n))
+		p.Until(fmt.Sprintf(`%s >= %d && document.querySelector('[role=alert]')?.textContent`,
+			answered, n))
 	}
 	p.GoTo("/log-in?lang=zh-CN")
 	p.Typed("#email", "nobody@example.com")
@@ -199,10 +235,14 @@ func followsOldLinks(_ *testing.T, _ *service, p *browsertest.Page) {
 	p.Is(`document.querySelector('#form').hidden`, "true")
 	p.GoTo("/verify?token=used")
 	p.Pressed("#form button")
-	p.Until(`document.querySelector('[role=alert]')?.textContent.includes('has expired or was already used')`)
+	p.Until(
+		`document.querySelector('[role=alert]')?.textContent.includes('has expired or was already used')`,
+	)
 	p.GoTo("/reset?token=used")
 	p.Entered("#password", password)
-	p.Until(`document.querySelector('#set [role=alert]')?.textContent.includes('has expired or was already used')`)
+	p.Until(
+		`document.querySelector('#set [role=alert]')?.textContent.includes('has expired or was already used')`,
+	)
 }
 
 // Pages of members lead through the log-in and back, and to no other site.
@@ -215,7 +255,8 @@ func isLedBack(t *testing.T, s *service, p *browsertest.Page) {
 	p.At("/account")
 	p.GoTo("/log-in?next=" + "/developers/account")
 	p.At("/developers/account")
-	for _, evil := range []string{"//evil.example/x", "https://evil.example", `/\evil.example`, "javascript:alert(1)"} {
+	for _, evil := range []string{"//evil.example/x", "https://evil.example", `/\evil.example`,
+		"javascript:alert(1)"} {
 		p.GoTo("/log-in?next=" + strings.ReplaceAll(evil, `\`, "%5C"))
 		p.Arrives(`location.pathname != '/log-in'`)
 		if host := p.Eval(`location.host`); strings.Contains(host, "evil") {
@@ -228,7 +269,9 @@ func isLedBack(t *testing.T, s *service, p *browsertest.Page) {
 func choosesLanguage(_ *testing.T, _ *service, p *browsertest.Page) {
 	p.Is(`document.documentElement.lang`, "en")
 	p.Pressed("footer [hreflang=zh-CN]")
-	p.Arrives(`document.documentElement.lang == 'zh-CN' && location.search == '' && document.body.classList.contains('ready')`)
+	p.Arrives(
+		`document.documentElement.lang == 'zh-CN' && location.search == '' && document.body.classList.contains('ready')`,
+	)
 	p.FrontReady()
 	p.Pick(p.File("a.txt", []byte("no picture")))
 	p.Until(`document.querySelector('#queue .state')?.textContent.startsWith('不支持这种文件')`)
@@ -241,9 +284,12 @@ func choosesLanguage(_ *testing.T, _ *service, p *browsertest.Page) {
 // Where nothing is sold online, the prices say whom to ask.
 func buysNothing(_ *testing.T, _ *service, p *browsertest.Page) {
 	p.GoTo("/pricing")
-	p.Is(`document.querySelectorAll('.offers li').length + ' ' + document.querySelectorAll('.offers button').length`, "7 0")
+	p.Is(
+		`document.querySelectorAll('.offers li').length + ' ' + document.querySelectorAll('.offers button').length`, "7 0",
+	)
 	p.Is(`document.querySelector('main .card a').href`, "mailto:sales@example.com")
-	p.Is(`document.querySelector('.offers li').innerText.replaceAll('\n', ' ').replace(/ +/g, ' ')`, "50 credits $4.90 50 pages $0.098 each · valid for 12 months")
+	p.Is(`document.querySelector('.offers li').innerText.replaceAll('\n', ' ').replace(/ +/g, ' ')`,
+		"50 credits $4.90 50 pages $0.098 each · valid for 12 months")
 }
 
 // A guest who buys logs in first; a user goes to the payment and comes back, and has the credits
@@ -258,7 +304,9 @@ func buys(t *testing.T, s *service, p *browsertest.Page) {
 	p.At("/pricing")
 	p.Press("Buy: 50 credits")
 	form := s.payment(t)
-	if form.Get("metadata[plan]") != "web-50" || form.Get("metadata[user]") != u.id || form.Get("success_url") != s.origin()+"/account?bought=web-50" || form.Get("line_items[0][price_data][unit_amount]") != "490" {
+	if form.Get("metadata[plan]") != "web-50" || form.Get("metadata[user]") != u.id ||
+		form.Get("success_url") != s.origin()+"/account?bought=web-50" ||
+		form.Get("line_items[0][price_data][unit_amount]") != "490" {
 		t.Errorf("asked for %v", form)
 	}
 	p.Arrives(`location.pathname == '/account' && document.readyState == 'complete'`)
@@ -267,25 +315,39 @@ func buys(t *testing.T, s *service, p *browsertest.Page) {
 	if a := s.tell(t, paidEvent(t, "evt_pages", u, "web-50", 490), webhookSecret); a.status/100 != 2 {
 		t.Fatalf("%d %s", a.status, a.body)
 	}
-	p.Until(`document.querySelector('#credits').textContent == '50' && document.querySelector('#packages tbody td').textContent == '50 credits'`)
+	p.Until(
+		`document.querySelector('#credits').textContent == '50' && document.querySelector('#packages tbody td').textContent == '50 credits'`,
+	)
 
 	p.GoTo("/pricing?lang=zh-CN")
-	p.Is(`[...document.querySelectorAll('.offers h3')].map((name) => name.textContent).join()`, "50 点,200 点,1000 点,入门版,热门版,商务版,企业版")
+	p.Is(`[...document.querySelectorAll('.offers h3')].map((name) => name.textContent).join()`,
+		"50 点,200 点,1000 点,入门版,热门版,商务版,企业版")
 	p.GoTo("/account")
 	p.Until(`document.querySelector('#packages tbody td')?.textContent == '50 点'`)
 	p.GoTo("/pricing?lang=en")
 	p.Press("Buy: Starter")
-	p.Until(fmt.Sprintf(`document.querySelector('#order').open && document.querySelector('#email').value == '%s'`, u.email))
+	p.Until(
+		fmt.Sprintf(
+			`document.querySelector('#order').open && document.querySelector('#email').value == '%s'`,
+			u.email,
+		),
+	)
 	p.Accessible()
 	p.Entered("#slug", "-no-")
-	p.Until(`document.activeElement?.id == 'slug' && document.querySelector('#slug-error')?.textContent.startsWith('3 to 40')`)
+	p.Until(
+		`document.activeElement?.id == 'slug' && document.querySelector('#slug-error')?.textContent.startsWith('3 to 40')`,
+	)
 	p.Typed("#slug", "Ann-Labs")
 	p.Entered("#email", "dev@example.com")
 	form = s.payment(t)
-	if form.Get("metadata[plan]") != "starter" || form.Get("metadata[slug]") != "ann-labs" || form.Get("customer_email") != "dev@example.com" || form.Get("success_url") != s.origin()+"/pricing?bought=starter" {
+	if form.Get("metadata[plan]") != "starter" || form.Get("metadata[slug]") != "ann-labs" ||
+		form.Get("customer_email") != "dev@example.com" ||
+		form.Get("success_url") != s.origin()+"/pricing?bought=starter" {
 		t.Errorf("asked for %v", form)
 	}
-	p.Arrives(`location.pathname == '/pricing' && Boolean(document.querySelector('#thanks')?.checkVisibility())`)
+	p.Arrives(
+		`location.pathname == '/pricing' && Boolean(document.querySelector('#thanks')?.checkVisibility())`,
+	)
 }
 
 // Somebody with more uses than are listed at first goes through the older ones to the last; a
@@ -314,7 +376,9 @@ func looksBack(t *testing.T, s *service, p *browsertest.Page) {
 			p.Pressed("#more")
 		}
 	}
-	p.Until(`document.querySelector('#status').textContent == '205 shown.' && document.activeElement == document.querySelector('#uses').parentElement`)
+	p.Until(
+		`document.querySelector('#status').textContent == '205 shown.' && document.activeElement == document.querySelector('#uses').parentElement`,
+	)
 	p.GoTo("/developers/account")
 	for _, want := range []string{"100 false", "200 false", "205 true"} {
 		p.Until(rows + ` == '` + want + `'`)

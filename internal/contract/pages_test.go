@@ -52,7 +52,8 @@ var pageFlows = []struct {
 		"documentation":     readsTheDocumentation, "quickstart": startsQuickly, "operator": operates,
 		"every page in English": seesEveryPage("en"), "every page in Chinese": seesEveryPage("zh-CN"),
 	}},
-	{"sparing", []string{"--per-minute", "4", "--guest-credits", "2", "--contact", "sales@example.com"}, map[string]flow{
+	{"sparing", []string{"--per-minute", "4", "--guest-credits", "2", "--contact",
+		"sales@example.com"}, map[string]flow{
 		"guest": guestCleans, "guest's PDF": guestSendsPDF, "PDF beyond credits": sendsPDFBeyondCredits,
 		"every state": seesEveryState, "nothing sold": buysNothing,
 	}},
@@ -70,7 +71,8 @@ var pageFlows = []struct {
 
 // openHanded are flags of a service that has enough for all flows.
 var openHanded = []string{
-	"--per-minute", "1000", "--per-hour", "10000", "--guest-credits", "1000", "--guest-address", "1000", "--pdf-guest-credits", "1000", "--pdf-guest-address", "1000",
+	"--per-minute", "1000", "--per-hour", "10000", "--guest-credits", "1000", "--guest-address",
+	"1000", "--pdf-guest-credits", "1000", "--pdf-guest-address", "1000",
 }
 
 // TestPages uses the web pages in Chromium, with the embedded default: SQLite, the built-in bot
@@ -169,7 +171,8 @@ func (s *service) logInAgain(t *testing.T, u user) user {
 // loggedIn reports whether a session is good.
 func (s *service) loggedIn(t *testing.T, u user) bool {
 	t.Helper()
-	return s.send(t, request{method: http.MethodGet, path: "/api/me", header: u.bearer()}).status == http.StatusOK
+	return s.send(t, request{method: http.MethodGet, path: "/api/me",
+		header: u.bearer()}).status == http.StatusOK
 }
 
 // payment is what the service asked of Stripe last.
@@ -206,5 +209,7 @@ func decoded(t *testing.T, data []byte) (image.Image, image.Point) {
 
 // asksFor lists the addresses that a page has asked for and that hold a text.
 func asksFor(p *browsertest.Page, text string) []string {
-	return slices.DeleteFunc(p.Asked(), func(address string) bool { return !strings.Contains(address, text) })
+	return slices.DeleteFunc(p.Asked(), func(address string) bool {
+		return !strings.Contains(address, text)
+	})
 }

@@ -15,7 +15,9 @@ func sendsManyPages(t *testing.T, s *service, p *browsertest.Page) {
 	const count = 30
 	u := s.newUser(t, count+5)
 	logIn(p, u)
-	p.Until(`document.querySelector('#who .credits').textContent == '35 credits' && document.querySelector('#who .guest').hidden`)
+	p.Until(
+		`document.querySelector('#who .credits').textContent == '35 credits' && document.querySelector('#who .guest').hidden`,
+	)
 	var pages []browsertest.PDFPage
 	for i := range count {
 		page := browsertest.PDFPage{Width: 110 + 3*i, Height: 150 - 2*i, Grey: 95 - i, Written: i%3 != 2}
@@ -27,23 +29,34 @@ func sendsManyPages(t *testing.T, s *service, p *browsertest.Page) {
 	p.Toggle("[name=preserveColor][value=true]") // which keeps the paper's grey
 	p.Pressed("#options summary")
 	p.Toggle("[name=keepUnwritten]")
-	p.Eval(`window.waits = new Set(), new MutationObserver(() => { for (const { textContent } of document.querySelectorAll('#queue .state')) waits.add(textContent); }).observe(document.querySelector('#queue'), { subtree: true, childList: true, characterData: true }), ''`)
+	p.Eval(
+		`window.waits = new Set(), new MutationObserver(() => { for (const { textContent } of document.querySelectorAll('#queue .state')) waits.add(textContent); }).observe(document.querySelector('#queue'), { subtree: true, childList: true, characterData: true }), ''`,
+	)
 	p.Pick(p.File("exam.pdf", browsertest.PDF(pages...)))
-	p.UntilLong(`states() == 'pausing' && /Page \d+ of 30: Too many pages in a minute. Continues in [1-6]?\d s./.test(document.querySelector('.state').textContent)`)
+	p.UntilLong(
+		`states() == 'pausing' && /Page \d+ of 30: Too many pages in a minute. Continues in [1-6]?\d s./.test(document.querySelector('.state').textContent)`,
+	)
 	p.UntilLong(`states() == 'done'`)
 	p.Is(`document.querySelector('.state').textContent`, "Done, 30 pages")
-	p.Is(`[...waits].filter((text) => /Continues in/.test(text)).length > 1`, "true") // it is counted down
+	// it is counted down
+	p.Is(`[...waits].filter((text) => /Continues in/.test(text)).length > 1`, "true")
 	p.Until(`document.querySelector('#who .credits').textContent == '5 credits'`)
-	if l := s.ledger(t, u.id); l.count("settle") != count || l.count("reserve") != count || l.sum() != 5 {
+	if l := s.ledger(t, u.id); l.count("settle") != count || l.count("reserve") != count ||
+		l.sum() != 5 {
 		t.Errorf("30 pages of 35 credits: %+v", l.Entries)
 	}
 	if sent := len(asksFor(p, "/api/process-image")); sent < count+1 || sent > count+4 {
 		t.Errorf("%d requests for %d pages", sent, count)
 	}
 
-	p.Until(`document.querySelector('#page-number').textContent == '1 / 30' && document.querySelector('#page-before').disabled`)
+	p.Until(
+		`document.querySelector('#page-number').textContent == '1 / 30' && document.querySelector('#page-before').disabled`,
+	)
 	p.Pressed("#page-after")
-	p.Until(`document.querySelector('#page-number').textContent == '2 / 30' && document.querySelector('.after').naturalWidth == 314`) // 113 points at 200 dpi
+	// 113 points at 200 dpi
+	p.Until(
+		`document.querySelector('#page-number').textContent == '2 / 30' && document.querySelector('.after').naturalWidth == 314`,
+	)
 	name, made := p.Download("li .download")
 	if name != "exam.clean.pdf" {
 		t.Errorf("downloaded %q", name)
@@ -58,7 +71,8 @@ func sendsManyPages(t *testing.T, s *service, p *browsertest.Page) {
 		if pages[i].Turned == 90 {
 			width, height = height, width
 		}
-		if !near(page.Width, width) || !near(page.Height, height) || page.Original == pages[i].Written || page.Grey < pages[i].Grey-2 || page.Grey > pages[i].Grey+2 {
+		if !near(page.Width, width) || !near(page.Height, height) || page.Original == pages[i].Written ||
+			page.Grey < pages[i].Grey-2 || page.Grey > pages[i].Grey+2 {
 			t.Errorf("page %d is %+v, of %+v", i+1, page, pages[i])
 		}
 	}
@@ -67,11 +81,16 @@ func sendsManyPages(t *testing.T, s *service, p *browsertest.Page) {
 // What is wrong with a PDF is told apart.
 func sendsOddPDFs(t *testing.T, _ *service, p *browsertest.Page) {
 	sound := browsertest.PDF(browsertest.PDFPage{Width: 200, Height: 300, Grey: 100})
-	locked := bytes.Replace(sound, []byte("trailer << "), []byte("trailer << /ID [<00112233445566778899aabbccddeeff> <00112233445566778899aabbccddeeff>] /Encrypt << /Filter /Standard /V 2 /R 3 /Length 128 /P -4 /O <"+strings.Repeat("ab", 32)+"> /U <"+strings.Repeat("cd", 32)+"> >> "), 1)
-	p.Pick(p.File("locked.pdf", locked), p.File("broken.pdf", []byte("%PDF-1.7 and so on")), p.File("late.pdf", append([]byte("\n\n"), sound...)))
+	locked := bytes.Replace(sound, []byte("trailer << "), []byte("trailer << /ID "+
+		"[<00112233445566778899aabbccddeeff> <00112233445566778899aabbccddeeff>] /Encrypt << /Filter "+
+		"/Standard /V 2 /R 3 /Length 128 /P -4 /O <"+strings.Repeat("ab",
+		32)+"> /U <"+strings.Repeat("cd", 32)+"> >> "), 1)
+	p.Pick(p.File("locked.pdf", locked), p.File("broken.pdf", []byte("%PDF-1.7 and so on")),
+		p.File("late.pdf", append([]byte("\n\n"), sound...)))
 	p.UntilLong(`states() == 'refused,refused,done'`)
 	for i, want := range []string{"protected by a password", "damaged"} {
-		if got := p.Eval(fmt.Sprintf(`document.querySelectorAll('.state')[%d].textContent`, i)); !strings.Contains(got, want) {
+		if got := p.Eval(fmt.Sprintf(`document.querySelectorAll('.state')[%d].textContent`,
+			i)); !strings.Contains(got, want) {
 			t.Errorf("PDF %d: %q", i, got)
 		}
 	}
@@ -80,8 +99,13 @@ func sendsOddPDFs(t *testing.T, _ *service, p *browsertest.Page) {
 // A page of a PDF on which there is nothing stays in its place, as it is.
 func keepsBlankPages(t *testing.T, _ *service, p *browsertest.Page) {
 	p.Toggle("[name=preserveColor][value=true]") // which turns no page
-	p.Pick(p.File("a.pdf", browsertest.PDF(browsertest.PDFPage{Width: 100, Height: 100, Grey: 90}, browsertest.PDFPage{Width: 120, Height: 100, Grey: 100, Blank: true}, browsertest.PDFPage{Width: 140, Height: 100, Grey: 90})))
-	p.UntilLong(`states() == 'done' && document.querySelector('.state').textContent == 'Done, 3 pages'`)
+	p.Pick(p.File("a.pdf", browsertest.PDF(browsertest.PDFPage{Width: 100, Height: 100, Grey: 90},
+		browsertest.PDFPage{Width: 120, Height: 100, Grey: 100, Blank: true}, browsertest.PDFPage{
+			Width: 140, Height: 100, Grey: 90,
+		})))
+	p.UntilLong(
+		`states() == 'done' && document.querySelector('.state').textContent == 'Done, 3 pages'`,
+	)
 	if _, data := p.Download("li .download"); sizesOf(p.ReadPDF(data)) != "100×100 120×100 140×100" {
 		t.Errorf("pages of %s", sizesOf(p.ReadPDF(data)))
 	}
@@ -90,31 +114,42 @@ func keepsBlankPages(t *testing.T, _ *service, p *browsertest.Page) {
 // A guest's pages of a PDF need no proof of work. Of more than the day's allowance some are chosen,
 // and those that are done can always be saved.
 func guestSendsPDF(t *testing.T, _ *service, p *browsertest.Page) {
-	page := func(width int) browsertest.PDFPage { return browsertest.PDFPage{Width: width, Height: 100, Grey: 90} }
+	page := func(width int) browsertest.PDFPage {
+		return browsertest.PDFPage{Width: width, Height: 100, Grey: 90}
+	}
 	p.Toggle("[name=preserveColor][value=true]") // which turns no page
 	p.Pick(p.File("a.pdf", browsertest.PDF(page(100), page(120), page(140))))
-	p.UntilLong(`states() == 'choosing' && document.querySelector('.state').textContent == 'This PDF has 3 pages; today 2 of them can be cleaned for free. Which ones?'`)
+	p.UntilLong(
+		`states() == 'choosing' && document.querySelector('.state').textContent == 'This PDF has 3 pages; today 2 of them can be cleaned for free. Which ones?'`,
+	)
 	p.Is(`document.querySelector('.choose input').value`, "1-2")
 	p.Accessible()
 	p.Entered(".choose input", "none")
 	p.Until(`!document.querySelector('.choose input').validity.valid && states() == 'choosing'`)
 	p.Entered(".choose input", "2-")
-	p.UntilLong(`states() == 'done' && document.querySelector('.state').textContent == '2 of 3 pages done.'`)
+	p.UntilLong(
+		`states() == 'done' && document.querySelector('.state').textContent == '2 of 3 pages done.'`,
+	)
 	if asked := asksFor(p, "/api/bot-challenge"); len(asked) > 0 {
 		t.Error("a proof of work was asked for")
 	}
 	saved := func() {
 		t.Helper()
-		if name, data := p.Download("li .download"); name != "a.clean.pdf" || sizesOf(p.ReadPDF(data)) != "120×100 140×100" {
+		if name, data := p.Download("li .download"); name != "a.clean.pdf" ||
+			sizesOf(p.ReadPDF(data)) != "120×100 140×100" {
 			t.Errorf("%s has pages of %s", name, sizesOf(p.ReadPDF(data)))
 		}
 	}
 	saved()
 	p.Press("Clean the other pages: a.pdf")
-	p.UntilLong(`states() == 'out' && document.querySelector('.state').textContent.startsWith("2 of 3 pages done. Today's free PDF pages are used up.")`)
+	p.UntilLong(
+		`states() == 'out' && document.querySelector('.state').textContent.startsWith("2 of 3 pages done. Today's free PDF pages are used up.")`,
+	)
 	saved()
 	p.Press("Cancel: a.pdf")
-	p.Until(`states() == 'cancelled' && document.querySelector('.state').textContent.startsWith('2 of 3 pages done.')`)
+	p.Until(
+		`states() == 'cancelled' && document.querySelector('.state').textContent.startsWith('2 of 3 pages done.')`,
+	)
 	saved()
 }
 
@@ -125,18 +160,29 @@ func sendsPDFBeyondCredits(t *testing.T, s *service, p *browsertest.Page) {
 	logIn(p, u)
 	p.Until(`document.querySelector('#left span').textContent == '2 credits left, one for each page.'`)
 	p.Toggle("[name=preserveColor][value=true]") // which turns no page
-	p.Pick(p.File("a.pdf", browsertest.PDF(browsertest.PDFPage{Width: 100, Height: 100, Grey: 90}, browsertest.PDFPage{Width: 120, Height: 100, Grey: 90}, browsertest.PDFPage{Width: 140, Height: 100, Grey: 90})))
-	p.UntilLong(`states() == 'choosing' && document.querySelector('.state').textContent == 'This PDF has 3 pages and needs a credit for each; you have 2. Which pages?'`)
+	p.Pick(p.File("a.pdf", browsertest.PDF(browsertest.PDFPage{Width: 100, Height: 100, Grey: 90},
+		browsertest.PDFPage{Width: 120, Height: 100, Grey: 90}, browsertest.PDFPage{
+			Width: 140, Height: 100, Grey: 90,
+		})))
+	p.UntilLong(
+		`states() == 'choosing' && document.querySelector('.state').textContent == 'This PDF has 3 pages and needs a credit for each; you have 2. Which pages?'`,
+	)
 	p.GoTo("/")
 	p.FrontReady()
 	p.Is(`states()`, "choosing")
 	p.Entered(".choose input", "1-3")
-	p.UntilLong(`states() == 'out' && document.querySelector('.state').textContent == '2 of 3 pages done. Your credits are used up or have expired.'`)
-	p.Is(`[...document.querySelectorAll('#queue a')].filter((link) => link.checkVisibility()).map((link) => link.pathname).join()`, "/pricing")
+	p.UntilLong(
+		`states() == 'out' && document.querySelector('.state').textContent == '2 of 3 pages done. Your credits are used up or have expired.'`,
+	)
+	p.Is(
+		`[...document.querySelectorAll('#queue a')].filter((link) => link.checkVisibility()).map((link) => link.pathname).join()`, "/pricing",
+	)
 	if _, data := p.Download("li .download"); sizesOf(p.ReadPDF(data)) != "100×100 120×100" {
 		t.Errorf("pages of %s", sizesOf(p.ReadPDF(data)))
 	}
 	s.admin(t, nil, "grant", u.id, "--credits", "1")
 	p.Press("Try again: a.pdf")
-	p.UntilLong(`states() == 'done' && document.querySelector('.state').textContent == 'Done, 3 pages'`)
+	p.UntilLong(
+		`states() == 'done' && document.querySelector('.state').textContent == 'Done, 3 pages'`,
+	)
 }

@@ -15,7 +15,8 @@ func TestPromptClient(t *testing.T) {
 	each(t, nil, func(t *testing.T, s *service) {
 		for _, keepAlive := range []bool{false, true} {
 			t.Run(fmt.Sprintf("keep-alive %v", keepAlive), func(t *testing.T) {
-				s.client = &http.Client{Transport: &http.Transport{DisableKeepAlives: !keepAlive}, Timeout: patience}
+				s.client = &http.Client{Transport: &http.Transport{DisableKeepAlives: !keepAlive},
+					Timeout: patience}
 				defer s.client.CloseIdleConnections()
 				s.promptRefusals(t, s.customerWith(t, 1))
 				s.promptPages(t, s.customerWith(t, 100))
@@ -32,7 +33,8 @@ func (s *service) promptRefusals(t *testing.T, c customer) {
 		a.code(t, 422, 2003)
 		a.cost(t, 0, 1)
 		var state struct{ Data struct{ Credits int } }
-		account := s.must(t, request{method: http.MethodGet, path: "/account", host: c.host, header: map[string]string{"Authorization": "Bearer " + c.token}})
+		account := s.must(t, request{method: http.MethodGet, path: "/account", host: c.host,
+			header: map[string]string{"Authorization": "Bearer " + c.token}})
 		if err := json.Unmarshal(account.body, &state); err != nil || state.Data.Credits != 1 {
 			t.Fatalf("the account after a refusal: %s, %v", account.body, err)
 		}
@@ -49,8 +51,10 @@ func (s *service) promptPages(t *testing.T, c customer) {
 				r := c.cleanup(media(smallPage)).with("Idempotency-Key", fmt.Sprintf("%d.%d", thread, i))
 				for _, charged := range []int{1, 0} {
 					a, err := s.try(r)
-					if err != nil || a.status != http.StatusOK || a.header.Get("X-Credits-Charged") != strconv.Itoa(charged) {
-						t.Errorf("%d, charged %q, want %d: %.200s %v", a.status, a.header.Get("X-Credits-Charged"), charged, a.body, err)
+					if err != nil || a.status != http.StatusOK ||
+						a.header.Get("X-Credits-Charged") != strconv.Itoa(charged) {
+						t.Errorf("%d, charged %q, want %d: %.200s %v", a.status, a.header.Get("X-Credits-Charged"),
+							charged, a.body, err)
 					}
 				}
 			}

@@ -104,7 +104,9 @@ func (s *service) concluded(t *testing.T, a answer) {
 	if id == "" {
 		t.Fatalf("an answer without X-Request-Id: %d %.300s", a.status, a.body)
 	}
-	s.log.wait(t, "request "+id, func(l line) bool { return l["request_id"] == id && l["msg"] == "request" })
+	s.log.wait(t, "request "+id, func(l line) bool {
+		return l["request_id"] == id && l["msg"] == "request"
+	})
 }
 
 // upload sends a form to the web entry point. The fields are pairs of a name and a value.
@@ -160,7 +162,8 @@ func (a answer) is(t *testing.T, status int, name string) {
 	if a.status != status || got != name {
 		t.Fatalf("got %d %.300s, want %d %s", a.status, a.body, status, name)
 	}
-	if name != "" && status != http.StatusInternalServerError && status != http.StatusTooManyRequests && v["message"] == "" {
+	if name != "" && status != http.StatusInternalServerError &&
+		status != http.StatusTooManyRequests && v["message"] == "" {
 		t.Errorf("no message: %s", a.body)
 	}
 }
@@ -220,7 +223,8 @@ func encoded(m image.Image) []byte {
 // hollow is a PNG whose header promises a picture that does not follow.
 func hollow(width, height uint32) string {
 	header := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, width), height)
-	return "\x89PNG\r\n\x1a\n" + chunk("IHDR", string(header)+"\x08\x00\x00\x00\x00") + chunk("IDAT", "nothing") + chunk("IEND", "")
+	return "\x89PNG\r\n\x1a\n" + chunk("IHDR", string(header)+"\x08\x00\x00\x00\x00") +
+		chunk("IDAT", "nothing") + chunk("IEND", "")
 }
 
 func chunk(kind, data string) string {
@@ -305,8 +309,10 @@ func (s *service) newCustomer(t *testing.T) customer {
 	var made struct {
 		Customer struct{ ID, Slug, AppCode string }
 	}
-	s.admin(t, &made, "customer", "add", ident.Secret()+"@example.com", "--name", "Acme", "--domain", "localhost", "--public-url", "http://localhost:"+s.port)
-	c := customer{id: made.Customer.ID, appCode: made.Customer.AppCode, host: made.Customer.Slug + ".localhost"}
+	s.admin(t, &made, "customer", "add", ident.Secret()+"@example.com", "--name", "Acme", "--domain",
+		"localhost", "--public-url", "http://localhost:"+s.port)
+	c := customer{id: made.Customer.ID, appCode: made.Customer.AppCode,
+		host: made.Customer.Slug + ".localhost"}
 	c.token = s.rotate(t, c, "0s")
 	return c
 }

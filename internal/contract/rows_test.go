@@ -20,7 +20,8 @@ func TestPackages(t *testing.T) {
 		a := s.send(t, c.cleanup(media(page)))
 		a.code(t, 402, 1008)
 		a.cost(t, 0, 0)
-		a = s.send(t, request{method: http.MethodGet, path: "/account", host: c.host, header: c.cleanup("").header})
+		a = s.send(t, request{method: http.MethodGet, path: "/account", host: c.host,
+			header: c.cleanup("").header})
 		a.cost(t, 0, 0)
 		var account struct {
 			Data struct {
@@ -98,7 +99,9 @@ func TestCreditsBeforeQueue(t *testing.T) {
 // working returns when a page is being worked on, as the metrics tell.
 func (s *service) working(t *testing.T) {
 	t.Helper()
-	address, _ := s.log.wait(t, "serving", func(l line) bool { return l["msg"] == "serving" })["metrics"].(string)
+	address, _ := s.log.wait(t, "serving", func(l line) bool {
+		return l["msg"] == "serving"
+	})["metrics"].(string)
 	for late := time.Now().Add(patience); time.Now().Before(late); {
 		if strings.Contains(s.scrape(t, address), "\nunink_pages_running 1\n") {
 			return
@@ -164,7 +167,9 @@ func TestContentless(t *testing.T) {
 			"random noise": func(int, int) color.RGBA {
 				return color.RGBA{R: uint8(rng.Uint32()), G: uint8(rng.Uint32()), B: uint8(rng.Uint32())}
 			},
-			"a gradient": func(x, y int) color.RGBA { return color.RGBA{R: uint8(x), G: uint8(x), B: uint8(y)} },
+			"a gradient": func(x, y int) color.RGBA {
+				return color.RGBA{R: uint8(x), G: uint8(x), B: uint8(y)}
+			},
 		} {
 			m := image.NewRGBA(image.Rect(0, 0, 256, 192))
 			for y := range m.Rect.Dy() {
@@ -179,7 +184,8 @@ func TestContentless(t *testing.T) {
 			a.code(t, 422, 2003)
 			a.cost(t, 0, 500)
 		}
-		s.upload(t, request{header: u.bearer()}, "image", string(encoded(image.NewGray(image.Rect(0, 0, 64, 64))))).is(t, 400, "INVALID_IMAGE")
+		s.upload(t, request{header: u.bearer()}, "image",
+			string(encoded(image.NewGray(image.Rect(0, 0, 64, 64))))).is(t, 400, "INVALID_IMAGE")
 		if got := s.credits(t, u); got != 1 {
 			t.Errorf("%d credits left of 1", got)
 		}

@@ -77,14 +77,16 @@ type service struct {
 func prepare(t *testing.T, address string, flags ...string) *service {
 	t.Helper()
 	s := &service{flags: flags, port: freePort(t), client: &http.Client{
-		Transport: &http.Transport{DisableKeepAlives: true, ExpectContinueTimeout: patience}, Timeout: patience,
+		Transport: &http.Transport{DisableKeepAlives: true, ExpectContinueTimeout: patience},
+		Timeout:   patience,
 	}}
 	if file, embedded := strings.CutPrefix(address, "sqlite:"); embedded {
 		s.data = filepath.Dir(file)
 		s.storage = []string{"--data", s.data}
 	} else {
 		s.data = t.TempDir()
-		s.storage = []string{"--data", s.data, "--database", address, "--secret", filepath.Join(s.data, "secret")}
+		s.storage = []string{"--data", s.data, "--database", address, "--secret",
+			filepath.Join(s.data, "secret")}
 	}
 	s.url = "http://127.0.0.1:" + s.port
 	return s
@@ -115,7 +117,8 @@ func (s *service) start(t *testing.T) {
 	t.Helper()
 	arguments := append([]string{
 		"serve", "--listen", "127.0.0.1:" + s.port, "--metrics-listen", "127.0.0.1:0",
-		"--domain", "localhost", "--public-url", "http://localhost:" + s.port, "--trusted-proxy", "127.0.0.0/8", "--browser", "off",
+		"--domain", "localhost", "--public-url", "http://localhost:" + s.port, "--trusted-proxy",
+		"127.0.0.0/8", "--browser", "off",
 	}, s.storage...)
 	s.process = s.command(append(arguments, s.flags...)...)
 	stderr, err := s.process.StderrPipe()

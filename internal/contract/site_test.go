@@ -47,7 +47,9 @@ func usesSite(t *testing.T, server *httptest.Server, p *browsertest.Page) {
 	p.UntilLong(`states() == 'done'`)
 	p.Is(`crossOriginIsolated`, "false")
 
-	document := p.File("a.pdf", browsertest.PDF(browsertest.PDFPage{Width: 100, Height: 100, Grey: 90}))
+	document := p.File("a.pdf", browsertest.PDF(
+		browsertest.PDFPage{Width: 100, Height: 100, Grey: 90},
+	))
 	p.GoTo(siteFolder)
 	p.FrontReady()
 	p.Is(`crossOriginIsolated`, "true")

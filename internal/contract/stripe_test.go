@@ -26,16 +26,20 @@ import (
 const webhookSecret = "whsec_of_the_tests"
 
 // sellingFlags let a service sell.
-var sellingFlags = []string{"--stripe-key", "sk_test_of_the_tests", "--stripe-webhook-secret", webhookSecret}
+var sellingFlags = []string{"--stripe-key", "sk_test_of_the_tests", "--stripe-webhook-secret",
+	webhookSecret}
 
 // paidEvent is what Stripe tells of a user's payment.
 func paidEvent(t *testing.T, id string, u user, plan string, cents int) []byte {
 	t.Helper()
 	return marshal(t, map[string]any{
-		"id": id, "object": "event", "type": "checkout.session.completed", "api_version": "2020-08-27", "created": time.Now().Unix(),
+		"id": id, "object": "event", "type": "checkout.session.completed", "api_version": "2020-08-27",
+		"created": time.Now().Unix(),
 		"data": map[string]any{"object": map[string]any{
-			"id": "cs_" + id, "object": "checkout.session", "mode": "payment", "payment_status": "paid", "payment_intent": "pi_" + id,
-			"amount_total": cents, "currency": "usd", "metadata": map[string]string{"plan": plan, "user": u.id},
+			"id": "cs_" + id, "object": "checkout.session", "mode": "payment", "payment_status": "paid",
+			"payment_intent": "pi_" + id,
+			"amount_total":   cents, "currency": "usd",
+			"metadata":         map[string]string{"plan": plan, "user": u.id},
 			"customer_details": map[string]string{"email": u.email},
 		}},
 	})
@@ -48,7 +52,8 @@ func (s *service) tell(t *testing.T, event []byte, secret string) answer {
 	mac := hmac.New(sha256.New, []byte(secret))
 	fmt.Fprintf(mac, "%s.%s", at, event)
 	signature := "t=" + at + ",v1=" + hex.EncodeToString(mac.Sum(nil))
-	return s.send(t, request{path: "/api/stripe/webhook", content: "application/json", body: event, header: map[string]string{"Stripe-Signature": signature}})
+	return s.send(t, request{path: "/api/stripe/webhook", content: "application/json", body: event,
+		header: map[string]string{"Stripe-Signature": signature}})
 }
 
 const stripeHost = "api.stripe.com"
@@ -64,7 +69,8 @@ func (s *service) standInForStripe(t *testing.T) <-chan url.Values {
 		}
 		asked <- r.PostForm
 		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprintf(w, `{"id":"cs_1","object":"checkout.session","url":%q}`, r.PostForm.Get("success_url"))
+		fmt.Fprintf(w, `{"id":"cs_1","object":"checkout.session","url":%q}`,
+			r.PostForm.Get("success_url"))
 	}))
 	certificate := certificateOf(t, stripeHost)
 	api.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}}
@@ -80,7 +86,9 @@ func (s *service) standInForStripe(t *testing.T) <-chan url.Values {
 	}))
 	t.Cleanup(proxy.Close)
 	roots := filepath.Join(t.TempDir(), "roots.pem")
-	if err := os.WriteFile(roots, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Certificate[0]}), 0o600); err != nil {
+	if err := os.WriteFile(roots, pem.EncodeToMemory(
+		&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Certificate[0]},
+	), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s.extra = append(s.extra, "HTTPS_PROXY="+proxy.URL, "SSL_CERT_FILE="+roots)
@@ -116,7 +124,8 @@ func certificateOf(t *testing.T, host string) tls.Certificate {
 	}
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), DNSNames: []string{host}, NotAfter: time.Now().Add(time.Hour),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		IsCA: true, BasicConstraintsValid: true,
+		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {

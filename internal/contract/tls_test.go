@@ -80,9 +80,11 @@ func newAuthority(t *testing.T, validity time.Duration) *authority {
 	t.Cleanup(names.Shutdown)
 
 	memory := db.NewMemoryStore()
-	signer := ca.New(logger, memory, "", "ecdsa", 0, 1, map[string]ca.Profile{"default": {ValidityPeriod: uint64(validity / time.Second)}})
+	signer := ca.New(logger, memory, "", "ecdsa", 0, 1,
+		map[string]ca.Profile{"default": {ValidityPeriod: uint64(validity / time.Second)}})
 	validator := va.New(logger, port(t, a.http), port(t, a.tls), false, resolver, memory)
-	frontend := wfe.New(logger, memory, validator, signer, []string{"pebble.letsencrypt.org"}, false, false, 1, 1)
+	frontend := wfe.New(logger, memory, validator, signer, []string{"pebble.letsencrypt.org"}, false,
+		false, 1, 1)
 	handler := frontend.Handler()
 	directory := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/order-plz" {
@@ -115,7 +117,8 @@ func port(t *testing.T, text string) int {
 func (a *authority) service(t *testing.T, address, tlsPort, httpPort string) *service {
 	t.Helper()
 	s := prepare(t, address, "--tls", "--public-url", "https://"+webHost, "--domain", apiDomain,
-		"--http-listen", "127.0.0.1:"+httpPort, "--acme-directory", a.directory, "--acme-roots", a.trust, "--acme-email", "operator@example.com")
+		"--http-listen", "127.0.0.1:"+httpPort, "--acme-directory", a.directory, "--acme-roots", a.trust,
+		"--acme-email", "operator@example.com")
 	s.port = tlsPort
 	return s
 }
@@ -194,7 +197,8 @@ func (s *service) hostOf(t *testing.T, name string) (host, id string) {
 	var made struct {
 		Customer struct{ ID, Slug string }
 	}
-	s.admin(t, &made, "customer", "add", name+"@example.com", "--name", name, "--slug", name, "--domain", apiDomain, "--public-url", "https://"+webHost)
+	s.admin(t, &made, "customer", "add", name+"@example.com", "--name", name, "--slug", name,
+		"--domain", apiDomain, "--public-url", "https://"+webHost)
 	return made.Customer.Slug + "." + apiDomain, made.Customer.ID
 }
 
@@ -222,7 +226,9 @@ func TestCertificatesOnDemand(t *testing.T) {
 		})
 		own, customer := a.must(t, s, webHost), a.must(t, s, acme)
 		a.ordered(t, 2)
-		s.log.wait(t, "certificate", func(l line) bool { return l["msg"] == "certificate" && l["host"] == acme && l["renewal"] == false })
+		s.log.wait(t, "certificate", func(l line) bool {
+			return l["msg"] == "certificate" && l["host"] == acme && l["renewal"] == false
+		})
 		if len(customer.DNSNames) != 1 || customer.DNSNames[0] != acme {
 			t.Errorf("the certificate is for %q", customer.DNSNames)
 		}
@@ -238,7 +244,8 @@ func TestCertificatesOnDemand(t *testing.T) {
 		}
 		a.ordered(t, 2)
 		s.stop(t)
-		if text := s.log.text(); strings.Contains(text, "PRIVATE KEY") || strings.Contains(text, "remote") {
+		if text := s.log.text(); strings.Contains(text, "PRIVATE KEY") ||
+			strings.Contains(text, "remote") {
 			t.Errorf("the log tells a key or an address:\n%s", text)
 		}
 	})
@@ -251,14 +258,16 @@ func (a *authority) served(t *testing.T, s *service, customer string) {
 		"https://" + customer + "/account": http.StatusUnauthorized,
 	} {
 		answer := a.get(t, http.MethodGet, url, s.port)
-		if answer.status != status || answer.protocol != "HTTP/1.1" || answer.tls.Version < tls.VersionTLS12 {
+		if answer.status != status || answer.protocol != "HTTP/1.1" ||
+			answer.tls.Version < tls.VersionTLS12 {
 			t.Errorf("%s: %s %d %.200s", url, answer.protocol, answer.status, answer.body)
 		}
 		if answer.header.Get("Strict-Transport-Security") == "" {
 			t.Errorf("%s: no Strict-Transport-Security", url)
 		}
 	}
-	old := tls.Dialer{Config: &tls.Config{ServerName: webHost, RootCAs: a.roots, MaxVersion: tls.VersionTLS11, MinVersion: tls.VersionTLS10}}
+	old := tls.Dialer{Config: &tls.Config{ServerName: webHost, RootCAs: a.roots,
+		MaxVersion: tls.VersionTLS11, MinVersion: tls.VersionTLS10}}
 	if c, err := old.DialContext(t.Context(), "tcp", "127.0.0.1:"+s.port); err == nil {
 		_ = c.Close()
 		t.Error("TLS 1.1 is spoken")
@@ -281,9 +290,11 @@ func (a *authority) plain(t *testing.T, customer string) {
 	} {
 		answer := a.get(t, c.method, c.url, a.http)
 		if answer.status != c.status || answer.header.Get("Location") != c.location {
-			t.Errorf("%s %s: %d %q %.100s", c.method, c.url, answer.status, answer.header.Get("Location"), answer.body)
+			t.Errorf("%s %s: %d %q %.100s", c.method, c.url, answer.status, answer.header.Get("Location"),
+				answer.body)
 		}
-		if answer.header.Get("X-Content-Type-Options") != "nosniff" || answer.header.Get("Strict-Transport-Security") != "" {
+		if answer.header.Get("X-Content-Type-Options") != "nosniff" ||
+			answer.header.Get("Strict-Transport-Security") != "" {
 			t.Errorf("%s %s: %v", c.method, c.url, answer.header)
 		}
 	}

@@ -22,12 +22,14 @@ func scribbled(width, height int) *image.NRGBA {
 	draw.Draw(m, m.Rect, image.NewUniform(color.NRGBA{244, 242, 238, 255}), image.Point{}, draw.Src)
 	for y := 20; y < height-20; y += 24 {
 		for x := 16; x < width-16 && (y < height/2-60 || y > height/2+40); x += 11 {
-			draw.Draw(m, image.Rect(x, y, x+6, y+9), image.NewUniform(color.Gray{24}), image.Point{}, draw.Src)
+			draw.Draw(m, image.Rect(x, y, x+6, y+9), image.NewUniform(color.Gray{24}),
+				image.Point{}, draw.Src)
 		}
 	}
 	for x := float64(60); x < float64(width)-60; x += 0.25 {
 		y := float64(height)/2 + 24*math.Sin(x/18)
-		draw.Draw(m, image.Rect(int(x)-2, int(y)-2, int(x)+2, int(y)+2), image.NewUniform(color.NRGBA{30, 60, 190, 255}), image.Point{}, draw.Src)
+		draw.Draw(m, image.Rect(int(x)-2, int(y)-2, int(x)+2, int(y)+2),
+			image.NewUniform(color.NRGBA{30, 60, 190, 255}), image.Point{}, draw.Src)
 	}
 	return m
 }
@@ -64,9 +66,11 @@ func touchesUp(t *testing.T, _ *service, p *browsertest.Page) {
 	// Undone, the download is the result; done again by the buttons, it is what it was.
 	u.open()
 	u.key("z", chromedp.ModifierCtrl)
-	p.Is(`document.querySelector('#undo').disabled && !document.querySelector('#redo').disabled`, "true")
+	p.Is(`document.querySelector('#undo').disabled && !document.querySelector('#redo').disabled`,
+		"true")
 	p.Pressed("#redo")
-	p.Is(`!document.querySelector('#undo').disabled && document.querySelector('#redo').disabled`, "true")
+	p.Is(`!document.querySelector('#undo').disabled && document.querySelector('#redo').disabled`,
+		"true")
 	p.Pressed("#undo")
 	p.Pressed("#touch-done")
 	if again := u.saved(); !bytes.Equal(again.Pix, result.Pix) {
@@ -111,9 +115,13 @@ func touchesUpAndLeaves(t *testing.T, _ *service, p *browsertest.Page) {
 	u := &toucher{t: t, p: p}
 	u.open()
 	u.key("e ")
-	p.Eval(`window.shown = [], new MutationObserver(() => shown.push(document.querySelector('.after').src)).observe(document.querySelector('.after'), { attributes: true }), ''`)
+	p.Eval(
+		`window.shown = [], new MutationObserver(() => shown.push(document.querySelector('.after').src)).observe(document.querySelector('.after'), { attributes: true }), ''`,
+	)
 	p.Press("Compare: b.png")
-	p.Until(`document.querySelector('#result-title').textContent == 'b.png' && document.querySelector('#touch').hidden`)
+	p.Until(
+		`document.querySelector('#result-title').textContent == 'b.png' && document.querySelector('#touch').hidden`,
+	)
 	p.Press("Download: a.png") // which waits until the strokes are kept
 	p.Until(`document.querySelector('#status').textContent == ''`)
 	p.Until(sizes + ` == '480,480'`)
@@ -124,10 +132,16 @@ func touchesUpAndLeaves(t *testing.T, _ *service, p *browsertest.Page) {
 	u.open()
 	p.Is(`document.querySelector('#undo').disabled`, "false") // its stroke is there
 
-	p.Eval(`(() => { const touch = document.querySelector('#touch'), { left, top } = touch.getBoundingClientRect(); touch.dispatchEvent(new PointerEvent('pointermove', { pointerType: 'mouse', clientX: left + 50, clientY: top + 40, bubbles: true })); })()`)
-	p.Is(`(({ left, top, width }) => { const frame = document.querySelector('#touch').getBoundingClientRect(); return [left + width / 2 - frame.left, top + width / 2 - frame.top, width].map(Math.round).join(); })(document.querySelector('#ring').getBoundingClientRect())`, "50,40,28")
+	p.Eval(
+		`(() => { const touch = document.querySelector('#touch'), { left, top } = touch.getBoundingClientRect(); touch.dispatchEvent(new PointerEvent('pointermove', { pointerType: 'mouse', clientX: left + 50, clientY: top + 40, bubbles: true })); })()`,
+	)
+	p.Is(
+		`(({ left, top, width }) => { const frame = document.querySelector('#touch').getBoundingClientRect(); return [left + width / 2 - frame.left, top + width / 2 - frame.top, width].map(Math.round).join(); })(document.querySelector('#ring').getBoundingClientRect())`, "50,40,28",
+	)
 	p.Do(chromedp.KeyEvent(kb.Escape))
-	p.Until(`document.querySelector('#touch').hidden && document.querySelector('#ring').hidden && document.activeElement.id == 'touch-up'`)
+	p.Until(
+		`document.querySelector('#touch').hidden && document.querySelector('#ring').hidden && document.activeElement.id == 'touch-up'`,
+	)
 }
 
 // toucher paints on the page that is shown.
@@ -174,7 +188,8 @@ func (u *toucher) saved() *image.NRGBA {
 
 // held holds a download against the result without strokes: where the brush was surely, it has the
 // brush's pixels, and where it surely was not, the result's, exactly.
-func (u *toucher) held(what string, got, result *image.NRGBA, under func(x, y int) (inside, sure bool), brush func(x, y int) color.NRGBA) {
+func (u *toucher) held(what string, got, result *image.NRGBA,
+	under func(x, y int) (inside, sure bool), brush func(x, y int) color.NRGBA) {
 	u.t.Helper()
 	for y := range result.Rect.Dy() {
 		for x := range result.Rect.Dx() {

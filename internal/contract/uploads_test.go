@@ -18,7 +18,8 @@ import (
 // TestUploads sends what no honest client does, and wants the right status, in bounded time and
 // with bounded memory. Nothing of it is charged.
 func TestUploads(t *testing.T) {
-	flags := []string{"--per-minute", "1000", "--per-hour", "1000", "--per-customer", "100", "--max-requests", "16", "--workers", "1", "--queue", "1", "--upload-timeout", "3s"}
+	flags := []string{"--per-minute", "1000", "--per-hour", "1000", "--per-customer", "100",
+		"--max-requests", "16", "--workers", "1", "--queue", "1", "--upload-timeout", "3s"}
 	each(t, flags, func(t *testing.T, s *service) {
 		u, c := s.newUser(t, 3), s.newCustomer(t)
 		s.upload(t, request{header: u.bearer()}, "image", page).cleaned(t, true)
@@ -40,7 +41,8 @@ func TestUploads(t *testing.T) {
 
 		const most = 256 // MiB; what the flood sends is three times as much
 		after := s.memory(t)
-		t.Logf("memory of the service: %d MiB before the attacks, %d MiB at most after them", before, after)
+		t.Logf("memory of the service: %d MiB before the attacks, %d MiB at most after them",
+			before, after)
 		if after > before+most {
 			t.Errorf("that is more than %d MiB for the attacks", most)
 		}
@@ -90,11 +92,13 @@ func (s *service) dial(t *testing.T) *net.TCPConn {
 }
 
 // raw sends a request as it stands, all of it before it reads, as simple clients do.
-func (s *service) raw(t *testing.T, path, host string, headers []string, body io.Reader) (answer, error) {
+func (s *service) raw(t *testing.T, path, host string, headers []string,
+	body io.Reader) (answer, error) {
 	t.Helper()
 	conn := s.dial(t)
 	defer func() { _ = conn.Close() }()
-	fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\nX-Forwarded-For: %s\r\n%s\r\n\r\n", path, host, newAddress(), strings.Join(headers, "\r\n"))
+	fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\nX-Forwarded-For: %s\r\n%s\r\n\r\n", path, host,
+		newAddress(), strings.Join(headers, "\r\n"))
 	if _, err := io.Copy(conn, body); err != nil {
 		return answer{}, fmt.Errorf("while sending: %w", err)
 	}
@@ -127,17 +131,21 @@ func filled(text string, size int) io.Reader {
 }
 
 // hostile is one request of the attacks, as a client sends it that knows where it may send.
-func hostile(u user, c customer, web bool, size int, chunked bool) (path, host string, headers []string, body io.Reader) {
+func hostile(u user, c customer, web bool, size int,
+	chunked bool) (path, host string, headers []string, body io.Reader) {
 	text := `{"media_id":"`
-	path, host, headers = "/cleanup", c.host, []string{"Authorization: Bearer " + c.token, "Content-Type: application/json"}
+	path, host, headers = "/cleanup", c.host,
+		[]string{"Authorization: Bearer " + c.token, "Content-Type: application/json"}
 	if web {
 		text = part("image")
-		path, host, headers = "/api/process-image", "localhost", []string{"Authorization: Bearer " + u.session, "Content-Type: multipart/form-data; boundary=b"}
+		path, host, headers = "/api/process-image", "localhost",
+			[]string{"Authorization: Bearer " + u.session, "Content-Type: multipart/form-data; boundary=b"}
 	}
 	body = filled(text, size)
 	if chunked {
 		return path, host, append(headers, "Transfer-Encoding: chunked"),
-			io.MultiReader(strings.NewReader(fmt.Sprintf("%x\r\n", size)), body, strings.NewReader("\r\n0\r\n\r\n"))
+			io.MultiReader(strings.NewReader(fmt.Sprintf("%x\r\n", size)), body,
+				strings.NewReader("\r\n0\r\n\r\n"))
 	}
 	return path, host, append(headers, fmt.Sprintf("Content-Length: %d", size)), body
 }
@@ -181,14 +189,17 @@ func hostileForms(t *testing.T, s *service, u user) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			body := k.form + "--b--\r\n"
-			a := s.send(t, request{path: "/api/process-image", header: u.bearer(), content: "multipart/form-data; boundary=b", body: []byte(body)})
+			a := s.send(t, request{path: "/api/process-image", header: u.bearer(),
+				content: "multipart/form-data; boundary=b", body: []byte(body)})
 			a.is(t, 400, k.want)
 		})
 	}
 	t.Run("gigantic field, sent whole", func(t *testing.T) {
 		const size = 16 << 20
-		headers := []string{"Authorization: Bearer " + u.session, "Content-Type: multipart/form-data; boundary=b", "Transfer-Encoding: chunked"}
-		body := io.MultiReader(strings.NewReader(fmt.Sprintf("%x\r\n", size)), filled(part("userId"), size), strings.NewReader("\r\n0\r\n\r\n"))
+		headers := []string{"Authorization: Bearer " + u.session,
+			"Content-Type: multipart/form-data; boundary=b", "Transfer-Encoding: chunked"}
+		body := io.MultiReader(strings.NewReader(fmt.Sprintf("%x\r\n", size)),
+			filled(part("userId"), size), strings.NewReader("\r\n0\r\n\r\n"))
 		a, err := s.raw(t, "/api/process-image", "localhost", headers, body)
 		if err != nil {
 			t.Fatal(err)
@@ -258,7 +269,8 @@ func hostileHeaders(t *testing.T, s *service) {
 		"gigantic cookie": "Cookie: unink=" + strings.Repeat("x", 1<<20),
 	} {
 		t.Run(name, func(t *testing.T) {
-			if a, err := s.raw(t, "/api/process-image", "localhost", []string{header}, strings.NewReader("")); err != nil || a.status != http.StatusRequestHeaderFieldsTooLarge {
+			if a, err := s.raw(t, "/api/process-image", "localhost", []string{header},
+				strings.NewReader("")); err != nil || a.status != http.StatusRequestHeaderFieldsTooLarge {
 				t.Errorf("got %d, %v", a.status, err)
 			}
 		})
@@ -266,7 +278,8 @@ func hostileHeaders(t *testing.T, s *service) {
 	t.Run("two lengths", func(t *testing.T) {
 		headers := []string{"Content-Length: 5", "Content-Length: 6"}
 		// The body is never read, so the connection may be reset once the answer is there.
-		if a, err := s.raw(t, "/cleanup", "localhost", headers, strings.NewReader("hello")); a.status != 400 {
+		if a, err := s.raw(t, "/cleanup", "localhost", headers,
+			strings.NewReader("hello")); a.status != 400 {
 			t.Errorf("got %d, %v", a.status, err)
 		}
 	})
@@ -278,7 +291,8 @@ func lyingLengths(t *testing.T, s *service, u user, c customer) {
 		for _, chunked := range []bool{false, true} {
 			path, host, headers, body := hostile(u, c, web, 1<<20, chunked)
 			conn := s.dial(t)
-			fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\n%s\r\n\r\n", path, host, strings.Join(headers, "\r\n"))
+			fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\n%s\r\n\r\n", path, host,
+				strings.Join(headers, "\r\n"))
 			if _, err := io.CopyN(conn, body, 1000); err != nil {
 				t.Fatal(err)
 			}
@@ -303,7 +317,8 @@ func slowBody(t *testing.T, s *service, u user, c customer) {
 	for _, web := range []bool{false, true} {
 		path, host, headers, body := hostile(u, c, web, 1<<20, false)
 		conn := s.dial(t)
-		fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\n%s\r\n\r\n", path, host, strings.Join(headers, "\r\n"))
+		fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\n%s\r\n\r\n", path, host,
+			strings.Join(headers, "\r\n"))
 		if _, err := io.CopyN(conn, body, 100); err != nil {
 			t.Fatal(err)
 		}

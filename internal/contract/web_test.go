@@ -24,18 +24,27 @@ func TestWebCallers(t *testing.T) {
 func session(t *testing.T, s *service) {
 	u := s.newUser(t, 4)
 	s.upload(t, request{header: u.bearer()}, "image", page).cleaned(t, true)
-	s.upload(t, request{header: map[string]string{"Cookie": "unink=" + u.session}}, "image", page, "userId", u.id).cleaned(t, true)
-	s.upload(t, request{header: u.bearer()}.with("X-User-Type", "registered"), "image", page, "userId", u.id).cleaned(t, true)
+	s.upload(t, request{header: map[string]string{"Cookie": "unink=" + u.session}}, "image", page,
+		"userId", u.id).cleaned(t, true)
+	s.upload(t, request{header: u.bearer()}.with("X-User-Type", "registered"), "image", page, "userId",
+		u.id).cleaned(t, true)
 	if got := s.credits(t, u); got != 1 {
 		t.Errorf("%d credits left of 4 after 3 pages", got)
 	}
 
 	other := s.newUser(t, 0)
-	s.upload(t, request{header: u.bearer()}, "image", page, "userId", other.id).is(t, 400, "VERIFICATION_FAILED")
+	s.upload(t, request{header: u.bearer()}, "image", page, "userId", other.id).is(
+		t, 400, "VERIFICATION_FAILED",
+	)
 	s.upload(t, request{}, "image", page, "userId", u.id).is(t, 400, "VERIFICATION_FAILED")
-	s.upload(t, request{header: map[string]string{"Authorization": "Bearer " + ident.Secret()}}, "image", page, "userId", u.id).is(t, 400, "VERIFICATION_FAILED")
-	s.upload(t, request{header: map[string]string{"X-User-Type": "registered"}}, "image", page).is(t, 400, "VERIFICATION_FAILED")
-	s.upload(t, request{header: u.bearer()}.with("X-User-Type", "root"), "image", page).is(t, 400, "INVALID_PARAMETER")
+	s.upload(t, request{header: map[string]string{"Authorization": "Bearer " + ident.Secret()}},
+		"image", page, "userId", u.id).is(t, 400, "VERIFICATION_FAILED")
+	s.upload(t, request{header: map[string]string{"X-User-Type": "registered"}}, "image", page).is(
+		t, 400, "VERIFICATION_FAILED",
+	)
+	s.upload(t, request{header: u.bearer()}.with("X-User-Type", "root"), "image", page).is(
+		t, 400, "INVALID_PARAMETER",
+	)
 
 	if l := s.ledger(t, u.id); l.count("settle") != 3 || l.count("reserve") != 3 || l.sum() != 1 {
 		t.Errorf("the ledger of 3 pages: %+v", l.Entries)
@@ -47,25 +56,36 @@ func session(t *testing.T, s *service) {
 		t.Errorf("402 with %s", a.body)
 	}
 
-	if a := s.send(t, request{path: "/api/log-out", header: u.bearer()}); a.status != http.StatusNoContent {
+	if a := s.send(t, request{path: "/api/log-out",
+		header: u.bearer()}); a.status != http.StatusNoContent {
 		t.Errorf("log-out: %d", a.status)
 	}
-	s.upload(t, request{header: u.bearer()}, "image", page, "userId", u.id).is(t, 400, "VERIFICATION_FAILED")
+	s.upload(t, request{header: u.bearer()}, "image", page, "userId", u.id).is(
+		t, 400, "VERIFICATION_FAILED",
+	)
 }
 
 func guest(t *testing.T, s *service) {
 	s.upload(t, request{}, "image", page, "deviceId", ident.Secret()).is(t, 400, "VERIFICATION_FAILED")
-	s.upload(t, request{}, "image", page, "cfTurnstileToken", "forged").is(t, 400, "VERIFICATION_FAILED")
+	s.upload(t, request{}, "image", page, "cfTurnstileToken", "forged").is(
+		t, 400, "VERIFICATION_FAILED",
+	)
 
 	token := s.botToken(t)
-	s.upload(t, request{header: map[string]string{"X-User-Type": "guest"}}, "image", page, "cfTurnstileToken", token).cleaned(t, true)
-	s.upload(t, request{}, "image", page, "deviceId", ident.Secret(), "cfTurnstileToken", token).is(t, 400, "VERIFICATION_FAILED")
+	s.upload(t, request{header: map[string]string{"X-User-Type": "guest"}}, "image", page,
+		"cfTurnstileToken", token).cleaned(t, true)
+	s.upload(t, request{}, "image", page, "deviceId", ident.Secret(), "cfTurnstileToken", token).is(
+		t, 400, "VERIFICATION_FAILED",
+	)
 }
 
 func guestPDF(t *testing.T, s *service) {
-	s.upload(t, request{}, "image", page, "isPdfProcessing", "true", "deviceId", ident.Secret()).cleaned(t, true)
+	s.upload(t, request{}, "image", page, "isPdfProcessing", "true", "deviceId",
+		ident.Secret()).cleaned(t, true)
 	s.upload(t, request{}, "image", page, "isPdfProcessing", "true").is(t, 400, "VERIFICATION_FAILED")
-	s.upload(t, request{}, "image", page, "isPdfProcessing", "true", "deviceId", "short").is(t, 400, "INVALID_PARAMETER")
+	s.upload(t, request{}, "image", page, "isPdfProcessing", "true", "deviceId", "short").is(
+		t, 400, "INVALID_PARAMETER",
+	)
 }
 
 func anonymousAccount(t *testing.T, s *service) {
@@ -89,11 +109,16 @@ func anonymousAccount(t *testing.T, s *service) {
 		t.Errorf("after one page of 3: %s", a.body)
 	}
 	s.upload(t, request{header: device}, "image", page).is(t, 400, "VERIFICATION_FAILED")
-	s.upload(t, request{header: device}, "image", page, "userId", "usr_of_nobody").is(t, 400, "VERIFICATION_FAILED")
-	s.upload(t, request{header: device}.with("X-Device-Id", ident.Secret()), "image", page, "userId", id).is(t, 400, "VERIFICATION_FAILED")
-	s.upload(t, request{header: map[string]string{"X-User-Type": "anonymous"}}, "image", page, "userId", id).is(t, 400, "VERIFICATION_FAILED")
+	s.upload(t, request{header: device}, "image", page, "userId", "usr_of_nobody").is(
+		t, 400, "VERIFICATION_FAILED",
+	)
+	s.upload(t, request{header: device}.with("X-Device-Id", ident.Secret()), "image", page, "userId",
+		id).is(t, 400, "VERIFICATION_FAILED")
+	s.upload(t, request{header: map[string]string{"X-User-Type": "anonymous"}}, "image", page,
+		"userId", id).is(t, 400, "VERIFICATION_FAILED")
 	s.upload(t, request{}, "image", page, "userId", id).is(t, 400, "VERIFICATION_FAILED")
-	s.upload(t, request{header: map[string]string{"X-Device-Id": device["X-Device-Id"]}}, "image", page, "userId", id).is(t, 400, "VERIFICATION_FAILED")
+	s.upload(t, request{header: map[string]string{"X-Device-Id": device["X-Device-Id"]}}, "image",
+		page, "userId", id).is(t, 400, "VERIFICATION_FAILED")
 }
 
 // rateLimit sends one page more than the five a minute, from changing addresses.
@@ -114,7 +139,8 @@ func limited(t *testing.T, a answer, window string, atMost float64) {
 	a.is(t, 429, "RATE_LIMIT_EXCEEDED")
 	after, _ := a.object(t)["retryAfter"].(float64)
 	want := map[string]any{"error": "RATE_LIMIT_EXCEEDED", "limitType": window, "retryAfter": after}
-	if got := a.object(t); !reflect.DeepEqual(got, want) || after < 1 || after > atMost || after != float64(int(after)) {
+	if got := a.object(t); !reflect.DeepEqual(got, want) || after < 1 || after > atMost ||
+		after != float64(int(after)) {
 		t.Errorf("429 with %s", a.body)
 	}
 	if got := a.header.Get("Retry-After"); got != strconv.Itoa(int(after)) {
@@ -123,7 +149,8 @@ func limited(t *testing.T, a answer, window string, atMost float64) {
 }
 
 func TestGuestAllowances(t *testing.T) {
-	flags := []string{"--per-minute", "100", "--per-hour", "5", "--pdf-guest-credits", "2", "--pdf-guest-address", "3", "--guest-credits", "1", "--guest-address", "2"}
+	flags := []string{"--per-minute", "100", "--per-hour", "5", "--pdf-guest-credits", "2",
+		"--pdf-guest-address", "3", "--guest-credits", "1", "--guest-address", "2"}
 	each(t, flags, func(t *testing.T, s *service) {
 		home, first, second := request{from: newAddress()}, ident.Secret(), ident.Secret()
 		send := func(device string) answer {
@@ -138,7 +165,8 @@ func TestGuestAllowances(t *testing.T) {
 
 		device := ident.Secret()
 		other := func() answer {
-			return s.upload(t, request{}, "image", page, "deviceId", device, "cfTurnstileToken", s.botToken(t))
+			return s.upload(t, request{}, "image", page, "deviceId", device, "cfTurnstileToken",
+				s.botToken(t))
 		}
 		other().cleaned(t, true)
 		a := other()
@@ -149,7 +177,8 @@ func TestGuestAllowances(t *testing.T) {
 
 		office := request{from: newAddress()}
 		colleague := func() answer {
-			return s.upload(t, office, "image", page, "deviceId", ident.Secret(), "cfTurnstileToken", s.botToken(t))
+			return s.upload(t, office, "image", page, "deviceId", ident.Secret(), "cfTurnstileToken",
+				s.botToken(t))
 		}
 		colleague().cleaned(t, true)
 		colleague().cleaned(t, true)
@@ -186,7 +215,8 @@ func TestWebRefusals(t *testing.T) {
 			})
 		}
 		t.Run("not multipart", func(t *testing.T) {
-			s.send(t, request{path: "/api/process-image", header: u.bearer(), content: "application/json", body: []byte("{}")}).is(t, 400, "INVALID_REQUEST")
+			s.send(t, request{path: "/api/process-image", header: u.bearer(), content: "application/json",
+				body: []byte("{}")}).is(t, 400, "INVALID_REQUEST")
 		})
 		t.Run("without Content-Length", func(t *testing.T) {
 			r := request{path: "/api/process-image", header: u.bearer(), chunked: true}
@@ -200,8 +230,10 @@ func TestWebRefusals(t *testing.T) {
 		if got := s.credits(t, u); got != 1 {
 			t.Errorf("%d credits left of 1 after refusals only", got)
 		}
-		s.upload(t, request{path: "/api/process-image?preserveColor=TRUE", header: u.bearer()}, "image", page, "preserveColor", "False",
-			"isBulkProcessing", "true", "isPdfProcessing", "true", "pageSlug", "tools/a-1", "unknown", "x").cleaned(t, true)
+		s.upload(t, request{path: "/api/process-image?preserveColor=TRUE", header: u.bearer()}, "image",
+			page, "preserveColor", "False",
+			"isBulkProcessing", "true", "isPdfProcessing", "true", "pageSlug", "tools/a-1", "unknown",
+			"x").cleaned(t, true)
 		s.upload(t, request{header: u.bearer()}, "image", page).is(t, 402, "INSUFFICIENT_CREDITS")
 		s.audit(t)
 		if l := s.ledger(t, u.id); l.count("settle") != 1 || l.sum() != 0 {
@@ -213,7 +245,9 @@ func TestWebRefusals(t *testing.T) {
 func TestSignUp(t *testing.T) {
 	each(t, nil, func(t *testing.T, s *service) {
 		email := ident.Secret() + "@example.com"
-		s.post(t, "/api/sign-up", map[string]string{"email": email, "password": password}).is(t, 400, "VERIFICATION_FAILED")
+		s.post(t, "/api/sign-up", map[string]string{"email": email, "password": password}).is(
+			t, 400, "VERIFICATION_FAILED",
+		)
 		in := map[string]string{"email": email, "password": password, "cfTurnstileToken": s.botToken(t)}
 		if a := s.post(t, "/api/sign-up", in); a.status != http.StatusAccepted {
 			t.Fatalf("%d %s", a.status, a.body)
@@ -228,7 +262,8 @@ func TestSignUp(t *testing.T) {
 			t.Fatalf("the mail has no link: %s", mail)
 		}
 		token = strings.Fields(token)[0]
-		if a := s.post(t, "/api/verify", map[string]string{"token": token}); a.status != http.StatusNoContent {
+		if a := s.post(t, "/api/verify",
+			map[string]string{"token": token}); a.status != http.StatusNoContent {
 			t.Fatalf("%d %s", a.status, a.body)
 		}
 		s.post(t, "/api/verify", map[string]string{"token": token}).is(t, 400, "VERIFICATION_FAILED")
@@ -247,7 +282,8 @@ func TestSignUp(t *testing.T) {
 			}
 		}
 		s.upload(t, request{header: u.bearer()}, "image", page).cleaned(t, true)
-		if log := s.log.text(); strings.Contains(log, u.session) || strings.Contains(log, token) || strings.Contains(log, email) || strings.Contains(log, password) {
+		if log := s.log.text(); strings.Contains(log, u.session) || strings.Contains(log, token) ||
+			strings.Contains(log, email) || strings.Contains(log, password) {
 			t.Error("the log tells a secret")
 		}
 	})
@@ -261,14 +297,17 @@ func TestResetInsteadOfConfirming(t *testing.T) {
 		if a := s.post(t, "/api/sign-up", in); a.status != http.StatusAccepted {
 			t.Fatalf("%d %s", a.status, a.body)
 		}
-		if a := s.post(t, "/api/password-reset", map[string]string{"email": email}); a.status != http.StatusAccepted {
+		if a := s.post(t, "/api/password-reset",
+			map[string]string{"email": email}); a.status != http.StatusAccepted {
 			t.Fatalf("%d %s", a.status, a.body)
 		}
 		_, token, found := strings.Cut(s.mail(t, "reset"), "http://localhost:"+s.port+"/reset?token=")
 		if !found {
 			t.Fatal("the mail has no link")
 		}
-		if a := s.post(t, "/api/password-reset/done", map[string]string{"token": strings.Fields(token)[0], "password": password}); a.status != http.StatusNoContent {
+		if a := s.post(t, "/api/password-reset/done",
+			map[string]string{"token": strings.Fields(token)[0],
+				"password": password}); a.status != http.StatusNoContent {
 			t.Fatalf("%d %s", a.status, a.body)
 		}
 		a := s.post(t, "/api/log-in", map[string]string{"email": email, "password": password})

@@ -43,16 +43,20 @@ func TestLoadCatalogueNamesWhatIsWrong(t *testing.T) {
 		t.Fatal(err)
 	}
 	for text, want := range map[string][]string{
-		`{"plans":[]}`:                                                                {"at least one"},
-		`{"plans":[` + good + `]} {}`:                                                 {"closing brace"},
-		`{"plans":[` + good + `]} x`:                                                  {"closing brace"},
-		`{"plans":[],"colour":"blue"}`:                                                {"colour"},
-		`{"plans":[` + good + `,` + good + `]}`:                                       {"plan 2", `"a"`, "twice"},
-		`{"plans":[` + strings.Replace(good, `"a"`, `"A b"`, 1) + `]}`:                {"plan 1", `"A b"`, "id must"},
-		`{"plans":[` + strings.Replace(good, `"name":"A",`, ``, 1) + `]}`:             {"plan 1", "name"},
-		`{"plans":[` + strings.Replace(good, `"web"`, `"shop"`, 1) + `]}`:             {"entry", "shop"},
-		`{"plans":[` + strings.Replace(good, `"cents":1`, `"cents":0`, 1) + `]}`:      {"cents"},
-		`{"plans":[` + strings.Replace(good, `"usd"`, `"USD"`, 1) + `]}`:              {"currency", "USD"},
+		`{"plans":[]}`:                 {"at least one"},
+		`{"plans":[` + good + `]} {}`:  {"closing brace"},
+		`{"plans":[` + good + `]} x`:   {"closing brace"},
+		`{"plans":[],"colour":"blue"}`: {"colour"},
+		`{"plans":[` + good + `,` + good + `]}`: {
+			"plan 2", `"a"`, "twice",
+		},
+		`{"plans":[` + strings.Replace(good, `"a"`, `"A b"`, 1) +
+			`]}`: {"plan 1", `"A b"`, "id must"},
+		`{"plans":[` + strings.Replace(good, `"name":"A",`, ``, 1) + `]}`:        {"plan 1", "name"},
+		`{"plans":[` + strings.Replace(good, `"web"`, `"shop"`, 1) + `]}`:        {"entry", "shop"},
+		`{"plans":[` + strings.Replace(good, `"cents":1`, `"cents":0`, 1) + `]}`: {"cents"},
+		`{"plans":[` + strings.Replace(good, `"usd"`, `"USD"`, 1) +
+			`]}`: {"currency", "USD"},
 		`{"plans":[` + strings.Replace(good, `"credits":1`, `"credits":-1`, 1) + `]}`: {"credits", "-1"},
 		`{"plans":[` + strings.Replace(good, `"months":1`, `"months":121`, 1) + `]}`:  {"months", "121"},
 		`{"plans":[` + strings.Replace(good, `"months":1`, `"months":"1"`, 1) + `]}`:  {"months"},

@@ -45,8 +45,9 @@ const AllowancePrefix = "day:"
 // Package is a number of credits that can be used until they end. It is usable while it is not
 // revoked and Expires is in the future.
 type Package struct {
-	ID        string    `json:"id"`
-	Owner     string    `json:"owner"` // empty for the mark that a revocation left before its grant came
+	ID string `json:"id"`
+	// empty for the mark that a revocation left before its grant came
+	Owner     string    `json:"owner"`
 	Plan      string    `json:"plan"`
 	Source    string    `json:"source"` // what gave it; unique
 	Credits   int       `json:"credits"`
@@ -184,7 +185,8 @@ func DefaultConfig() Config { return Config{KeepHolds: 30 * 24 * time.Hour} }
 // Validate says which field is out of range.
 func (c Config) Validate() error {
 	if c.KeepHolds < KeyLife {
-		return fmt.Errorf("ended holds must be kept for at least %v, as long as idempotency keys, not %v", KeyLife, c.KeepHolds)
+		return fmt.Errorf("ended holds must be kept for at least %v, as long as idempotency keys, not %v",
+			KeyLife, c.KeepHolds)
 	}
 	return nil
 }

@@ -29,7 +29,9 @@ func newBench(t testing.TB, db *store.DB) *bench {
 	t.Helper()
 	b := &bench{t: t, now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
 	var err error
-	b.Service, err = credit.New(store.NewCredits(db), credit.DefaultConfig(), func() time.Time { return b.now })
+	b.Service, err = credit.New(store.NewCredits(db), credit.DefaultConfig(), func() time.Time {
+		return b.now
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +61,9 @@ func (b *bench) clean() {
 
 func (b *bench) grant(owner, source string, credits int, validity time.Duration) credit.Package {
 	b.t.Helper()
-	p, granted, err := b.Grant(ctx, credit.Grant{Owner: owner, Plan: "test", Credits: credits, Expires: b.now.Add(validity), Source: source})
+	p, granted, err := b.Grant(ctx, credit.Grant{
+		Owner: owner, Plan: "test", Credits: credits, Expires: b.now.Add(validity), Source: source,
+	})
 	if err != nil || !granted {
 		b.t.Fatalf("grant %s: %v, %v", source, granted, err)
 	}
@@ -146,12 +150,16 @@ func (b *bench) foretold(r credit.Reservation) (credit.Hold, error) {
 func TestGrantOnce(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
 		first := b.grant("user:1", "stripe:cs_1", 10, time.Hour)
-		want := credit.Package{ID: first.ID, Owner: "user:1", Plan: "test", Source: "stripe:cs_1", Credits: 10, Remaining: 10, Created: b.now, Expires: b.now.Add(time.Hour)}
+		want := credit.Package{ID: first.ID, Owner: "user:1", Plan: "test", Source: "stripe:cs_1",
+			Credits: 10, Remaining: 10, Created: b.now, Expires: b.now.Add(time.Hour)}
 		if first != want || first.ID == "" {
 			t.Errorf("package is %+v, want %+v", first, want)
 		}
 		b.now = b.now.Add(time.Minute)
-		again, granted, err := b.Grant(ctx, credit.Grant{Owner: "user:2", Plan: "other", Credits: 99, Expires: b.now.Add(2 * time.Hour), Source: "stripe:cs_1"})
+		again, granted, err := b.Grant(
+			ctx, credit.Grant{Owner: "user:2", Plan: "other", Credits: 99, Expires: b.now.Add(2 * time.Hour),
+				Source: "stripe:cs_1"},
+		)
 		if err != nil || granted || again != first {
 			t.Errorf("the same source again gives %+v, %v, %v", again, granted, err)
 		}
@@ -165,7 +173,10 @@ func TestGrantOnceConcurrently(t *testing.T) {
 		var mu sync.Mutex
 		var gave int
 		crowd(20, func(int) {
-			_, granted, err := b.Grant(ctx, credit.Grant{Owner: "user:1", Plan: "test", Credits: 10, Expires: b.now.Add(time.Hour), Source: "stripe:cs_1"})
+			_, granted, err := b.Grant(
+				ctx, credit.Grant{Owner: "user:1", Plan: "test", Credits: 10, Expires: b.now.Add(time.Hour),
+					Source: "stripe:cs_1"},
+			)
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
@@ -232,7 +243,9 @@ func TestLosersOfARaceTakeTheNextPackage(t *testing.T) {
 			b.grant("user:1", fmt.Sprint(i), 1, time.Hour+time.Duration(i)*time.Second)
 		}
 		crowd(many, func(int) {
-			if _, err := b.Reserve(ctx, credit.Reservation{Owners: []string{"user:1"}, Lease: time.Minute}); err != nil {
+			if _, err := b.Reserve(ctx, credit.Reservation{
+				Owners: []string{"user:1"}, Lease: time.Minute,
+			}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -256,7 +269,9 @@ func TestHeldIsGivenBackConcurrently(t *testing.T) {
 		b.grant("user:2", "b", 20, time.Hour)
 		var settled [20]bool
 		crowd(20, func(i int) {
-			h, err := b.Reserve(ctx, credit.Reservation{Owners: []string{"user:1", "user:2"}, Lease: time.Minute})
+			h, err := b.Reserve(ctx, credit.Reservation{
+				Owners: []string{"user:1", "user:2"}, Lease: time.Minute,
+			})
 			if err != nil {
 				t.Error(err)
 				return
@@ -351,7 +366,9 @@ func TestAllOwnersOrNone(t *testing.T) {
 		b.must(b.Settle(ctx, b.reserve("device:d", "address:a").ID))
 		b.wantBalance("device:d", 1)
 		b.wantBalance("address:a", 0)
-		_, err := b.Reserve(ctx, credit.Reservation{Owners: []string{"device:d", "address:a"}, Lease: time.Minute})
+		_, err := b.Reserve(ctx, credit.Reservation{
+			Owners: []string{"device:d", "address:a"}, Lease: time.Minute,
+		})
 		b.wantInsufficient("address:a", err)
 		b.wantBalance("device:d", 1)
 		if o, err := b.Outstanding(ctx); err != nil || o != (credit.Outstanding{Held: 0, Packages: 1}) {
@@ -365,7 +382,8 @@ func TestAllowances(t *testing.T) {
 		midnight := b.now.Truncate(24 * time.Hour).Add(24 * time.Hour)
 		guest := func(device string) credit.Reservation {
 			day := func(owner string, n int) credit.Grant {
-				return credit.Grant{Owner: owner, Plan: "guest", Credits: n, Expires: midnight, Source: "day:2026-11-21:" + owner}
+				return credit.Grant{Owner: owner, Plan: "guest", Credits: n, Expires: midnight,
+					Source: "day:2026-11-21:" + owner}
 			}
 			return credit.Reservation{
 				Owners:     []string{"device:" + device, "address:a"},
@@ -404,7 +422,8 @@ func TestAllowancesConcurrently(t *testing.T) {
 		crowd(40, func(i int) {
 			device := fmt.Sprintf("device:%d", i%10)
 			grant := func(owner string, n int) credit.Grant {
-				return credit.Grant{Owner: owner, Plan: "guest", Credits: n, Expires: b.now.Add(time.Hour), Source: "day:" + owner}
+				return credit.Grant{Owner: owner, Plan: "guest", Credits: n, Expires: b.now.Add(time.Hour),
+					Source: "day:" + owner}
 			}
 			_, err := b.Reserve(ctx, credit.Reservation{
 				Owners:     []string{device, "address:a"},
@@ -441,7 +460,9 @@ func TestRevoke(t *testing.T) {
 		b.wantBalance("user:1", 1)
 		b.must(b.Release(ctx, held.ID)) // back to what was revoked
 		b.wantBalance("user:1", 1)
-		if _, granted, err := b.Grant(ctx, credit.Grant{Owner: "user:1", Credits: 5, Expires: b.now.Add(time.Hour), Source: "a"}); granted || err != nil {
+		if _, granted, err := b.Grant(
+			ctx, credit.Grant{Owner: "user:1", Credits: 5, Expires: b.now.Add(time.Hour), Source: "a"},
+		); granted || err != nil {
 			t.Errorf("a revoked source gave again: %v, %v", granted, err)
 		}
 		b.wantBalance("user:1", 1)
@@ -455,15 +476,19 @@ func TestRevokeBeforeGrant(t *testing.T) {
 				t.Errorf("revoked %d, %v", n, err)
 			}
 		}
-		g := credit.Grant{Owner: "user:1", Credits: 5, Expires: b.now.Add(time.Hour), Source: "stripe:cs_1"}
+		g := credit.Grant{Owner: "user:1", Credits: 5, Expires: b.now.Add(time.Hour),
+			Source: "stripe:cs_1"}
 		if p, granted, err := b.Grant(ctx, g); err != nil || granted || p.Revoked.IsZero() {
 			t.Errorf("the grant after its revocation gave %+v, %v, %v", p, granted, err)
 		}
-		_, err := b.Reserve(ctx, credit.Reservation{Owners: []string{"user:1"}, Allowances: []credit.Grant{g}, Lease: time.Minute})
+		_, err := b.Reserve(ctx, credit.Reservation{
+			Owners: []string{"user:1"}, Allowances: []credit.Grant{g}, Lease: time.Minute,
+		})
 		b.wantInsufficient("user:1", err)
 		b.wantBalance("user:1", 0)
 		entries, err := b.Entries(ctx, credit.Filter{})
-		if err != nil || len(entries) != 1 || entries[0].Kind != credit.Revoked || entries[0].Note != "dispute" {
+		if err != nil || len(entries) != 1 || entries[0].Kind != credit.Revoked ||
+			entries[0].Note != "dispute" {
 			t.Errorf("the ledger has %+v, %v", entries, err)
 		}
 	})
@@ -478,7 +503,9 @@ func TestRevokeAndGrantAtOnce(t *testing.T) {
 				if which == 0 {
 					_, err = b.Revoke(ctx, source, "refund")
 				} else {
-					_, _, err = b.Grant(ctx, credit.Grant{Owner: "user:1", Credits: 5, Expires: b.now.Add(time.Hour), Source: source})
+					_, _, err = b.Grant(ctx, credit.Grant{
+						Owner: "user:1", Credits: 5, Expires: b.now.Add(time.Hour), Source: source,
+					})
 				}
 				if err != nil {
 					t.Error(err)
@@ -691,7 +718,9 @@ func TestPrune(t *testing.T) {
 			t.Helper()
 			r := credit.Reservation{Owners: []string{"device:1", "address:1"}, Lease: time.Minute}
 			for _, owner := range r.Owners {
-				r.Allowances = append(r.Allowances, credit.Grant{Owner: owner, Plan: "guest", Credits: 3, Expires: b.now.Add(time.Hour), Source: credit.AllowancePrefix + day + ":" + owner})
+				r.Allowances = append(r.Allowances,
+					credit.Grant{Owner: owner, Plan: "guest", Credits: 3, Expires: b.now.Add(time.Hour),
+						Source: credit.AllowancePrefix + day + ":" + owner})
 			}
 			h, err := b.Reserve(ctx, r)
 			b.must(err)
@@ -719,7 +748,8 @@ func TestPrune(t *testing.T) {
 		prune(before.Add(-time.Microsecond), 0)
 		prune(before, 2)
 		prune(before, 0)
-		if entries, err := b.Entries(ctx, credit.Filter{Owner: "device:1"}); err != nil || len(entries) != 4 || !entries[0].At.Equal(b.now) {
+		if entries, err := b.Entries(ctx, credit.Filter{Owner: "device:1"}); err != nil ||
+			len(entries) != 4 || !entries[0].At.Equal(b.now) {
 			t.Errorf("of the second day there is %+v, %v", entries, err)
 		}
 		b.must(b.Release(ctx, held.ID))
@@ -887,7 +917,9 @@ func TestRefusesNonsense(t *testing.T) {
 		g := good
 		change(&g)
 		_, _, err := b.Grant(ctx, g)
-		_, asAllowance := b.Reserve(ctx, credit.Reservation{Owners: []string{"user:1"}, Lease: 1, Allowances: []credit.Grant{g}})
+		_, asAllowance := b.Reserve(ctx, credit.Reservation{
+			Owners: []string{"user:1"}, Lease: 1, Allowances: []credit.Grant{g},
+		})
 		for _, err := range []error{err, asAllowance} {
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("error is %v, want one with %q", err, want)
@@ -908,7 +940,8 @@ func TestRefusesNonsense(t *testing.T) {
 	if _, err := b.Revoke(ctx, "", ""); err == nil {
 		t.Error("a revocation of nothing was done")
 	}
-	if _, err := credit.New(nil, credit.Config{KeepHolds: time.Hour}, time.Now); err == nil || !strings.Contains(err.Error(), "24h") {
+	if _, err := credit.New(nil, credit.Config{KeepHolds: time.Hour}, time.Now); err == nil ||
+		!strings.Contains(err.Error(), "24h") {
 		t.Errorf("error is %v", err)
 	}
 }

@@ -129,7 +129,9 @@ func TestAnythingAddsUp(t *testing.T) {
 					expires: b.now.Add(time.Duration(rapid.IntRange(0, 4).Draw(t, "minutes"))*time.Minute +
 						time.Duration(grants)*time.Microsecond),
 				}
-				_, granted, err := b.Grant(ctx, credit.Grant{Owner: p.owner, Credits: p.remaining, Expires: p.expires, Source: p.source})
+				_, granted, err := b.Grant(
+					ctx, credit.Grant{Owner: p.owner, Credits: p.remaining, Expires: p.expires, Source: p.source},
+				)
 				if err != nil || granted != (m.find(p.source) == nil) {
 					t.Fatalf("granted %v, %v", granted, err)
 				}
@@ -171,7 +173,9 @@ func TestAnythingAddsUp(t *testing.T) {
 				}
 			},
 			"settle": func(t *rapid.T) {
-				endHold(t, func(h *modelHold) error { return b.Settle(ctx, h.id) }, func(h *modelHold) { h.open = false })
+				endHold(t, func(h *modelHold) error { return b.Settle(ctx, h.id) }, func(h *modelHold) {
+					h.open = false
+				})
 			},
 			"release": func(t *rapid.T) {
 				endHold(t, func(h *modelHold) error { return b.Release(ctx, h.id) }, (*modelHold).release)

@@ -24,7 +24,8 @@ func (p *page) subject() string {
 // CleanBulk is [Client.Clean] for a page that may wait for any time: a slot takes it when no page
 // of a Clean waits for one. Its error is [gate.ErrNoWorker] also when the NATS server was away
 // meanwhile.
-func (c *Client) CleanBulk(ctx context.Context, image []byte, o unink.Options) (*unink.Result, error) {
+func (c *Client) CleanBulk(ctx context.Context, image []byte,
+	o unink.Options) (*unink.Result, error) {
 	cuts := c.nc.Stats().Reconnects
 	res, err := c.clean(ctx, &page{image: image, bulk: true}, o)
 	if errors.Is(err, gate.ErrWorker) && (!c.nc.IsConnected() || c.nc.Stats().Reconnects != cuts) {

@@ -43,7 +43,8 @@ func TestPagesGoBeforeBulk(t *testing.T) {
 		go func() {
 			defer feeders.Add(-1)
 			for ctx.Err() == nil {
-				if _, err := batch.CleanBulk(ctx, []byte("bulk page"), unink.Options{}); err != nil && ctx.Err() == nil && !errors.Is(err, gate.ErrNoWorker) {
+				if _, err := batch.CleanBulk(ctx, []byte("bulk page"), unink.Options{}); err != nil &&
+					ctx.Err() == nil && !errors.Is(err, gate.ErrNoWorker) {
 					t.Error(err)
 				}
 			}
@@ -109,7 +110,9 @@ func TestFreeSlotIsKeptForPages(t *testing.T) {
 func TestBulkPageNeedsWorker(t *testing.T) {
 	w := newWorld(t, nil)
 	batch := w.client()
-	if _, err := batch.CleanBulk(w.context(), []byte("page"), unink.Options{}); !errors.Is(err, gate.ErrNoWorker) {
+	if _, err := batch.CleanBulk(w.context(), []byte("page"), unink.Options{}); !errors.Is(
+		err, gate.ErrNoWorker,
+	) {
 		t.Errorf("without a worker: %v", err)
 	}
 	w.worker(2, echo)

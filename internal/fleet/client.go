@@ -144,7 +144,8 @@ func (c *Client) clean(ctx context.Context, p *page, o unink.Options) (*unink.Re
 		return nil, err
 	}
 	if len(p.image) > maxPage {
-		return nil, &unink.Error{Code: unink.ErrTooLarge, Op: "clean", Message: fmt.Sprintf("%d bytes; at most %d", len(p.image), maxPage), Hint: "send a smaller file"}
+		return nil, &unink.Error{Code: unink.ErrTooLarge, Op: "clean",
+			Message: fmt.Sprintf("%d bytes; at most %d", len(p.image), maxPage), Hint: "send a smaller file"}
 	}
 	p.offer = offer{Page: rand.Text(), Size: len(p.image), Options: wire, Before: o.Before}
 	p.ticket, p.declined = c.free.ticket(), map[string]bool{}
@@ -208,7 +209,8 @@ func (e *lostError) Unwrap() error { return e.cause }
 
 // stopped is the error of a page whose context ended.
 func stopped(cause error) error {
-	return &unink.Error{Code: unink.ErrCanceled, Op: "clean", Message: "stopped before the page was done", Err: cause}
+	return &unink.Error{Code: unink.ErrCanceled, Op: "clean",
+		Message: "stopped before the page was done", Err: cause}
 }
 
 // attempt offers a page once and, if it is taken, talks with the worker until the page is done.

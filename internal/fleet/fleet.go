@@ -32,10 +32,12 @@ type Cleaner interface {
 
 // Config says where the NATS server is and who we are there.
 type Config struct {
-	URL         string // nats:// or tls://, with user and password if need be; several with commas between
+	// nats:// or tls://, with user and password if need be; several with commas between
+	URL         string
 	Credentials string // file of a NATS user's JWT and seed; may be empty
-	CA          string // file of the certificate authorities to trust in place of the system's; may be empty
-	pace        pace   // zero is the default
+	// file of the certificate authorities to trust in place of the system's; may be empty
+	CA   string
+	pace pace // zero is the default
 }
 
 // Validate says which field makes no sense. It repeats no URL, which may hold a password.
@@ -43,7 +45,8 @@ func (c Config) Validate() error {
 	for address := range strings.SplitSeq(c.URL, ",") {
 		u, err := url.Parse(strings.TrimSpace(address))
 		if err != nil || u.Scheme != "nats" && u.Scheme != "tls" || u.Host == "" {
-			return errors.New("the fleet's URL must be such as nats://host:4222 or tls://user:password@host:4222, several with commas between")
+			return errors.New("the fleet's URL must be such as nats://host:4222 or " +
+				"tls://user:password@host:4222, several with commas between")
 		}
 	}
 	for _, file := range []string{c.Credentials, c.CA} {
@@ -98,7 +101,8 @@ func connect(c Config, name string, log *slog.Logger) (*nats.Conn, error) {
 		return nil, err
 	}
 	options := []nats.Option{
-		nats.Name(name), nats.Timeout(connectWait), nats.MaxReconnects(-1), nats.ReconnectWait(reconnectWait), nats.ReconnectBufSize(-1),
+		nats.Name(name), nats.Timeout(connectWait), nats.MaxReconnects(-1),
+		nats.ReconnectWait(reconnectWait), nats.ReconnectBufSize(-1),
 		nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(missedPings), nats.IgnoreAuthErrorAbort(),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil {
@@ -126,7 +130,8 @@ func connect(c Config, name string, log *slog.Logger) (*nats.Conn, error) {
 	}
 	if most := nc.MaxPayload(); most < leastPayload {
 		nc.Close()
-		return nil, fmt.Errorf("the NATS server takes messages of at most %d bytes; set its max_payload to at least %d (1 MB is its default)", most, leastPayload)
+		return nil, fmt.Errorf("the NATS server takes messages of at most %d bytes; set its "+
+			"max_payload to at least %d (1 MB is its default)", most, leastPayload)
 	}
 	return nc, nil
 }

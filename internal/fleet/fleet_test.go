@@ -69,11 +69,14 @@ func TestLargePageAndResultComeWhole(t *testing.T) {
 		return b
 	}
 	page := noise(unink.DefaultMaxBytes)
-	options := unink.Options{Finish: unink.Colour, Remove: unink.Blue | unink.Red, Format: unink.WebP, Layers: true, Before: true, KeepOrientation: true, KeepDistortion: true}
+	options := unink.Options{Finish: unink.Colour, Remove: unink.Blue | unink.Red, Format: unink.WebP,
+		Layers: true, Before: true, KeepOrientation: true, KeepDistortion: true}
 	want := &unink.Result{
-		Data: noise(9<<20 + 1), Handwriting: noise(64<<10 - headroom), Mask: noise(1), Before: noise(300 << 10), Format: unink.WebP, Width: 5000, Height: 7000,
+		Data: noise(9<<20 + 1), Handwriting: noise(64<<10 - headroom), Mask: noise(1),
+		Before: noise(300 << 10), Format: unink.WebP, Width: 5000, Height: 7000,
 		Report: unink.Report{
-			Turned: 270, Flattened: true, Skew: -1.5, Corners: &unink.Corners{{1, 2}, {3, 4}, {5, 6}, {7, 8}}, Removed: 0.125,
+			Turned: 270, Flattened: true, Skew: -1.5,
+			Corners: &unink.Corners{{1, 2}, {3, 4}, {5, 6}, {7, 8}}, Removed: 0.125,
 			Confidence: unink.Confidence{Orient: 0.99, Flatten: 0.5, Segment: 0.75},
 			Timings:    unink.Timings{Decode: 1, Segment: 2, Total: time.Minute},
 		},
@@ -105,16 +108,19 @@ func TestErrorsOfThePage(t *testing.T) {
 		case "other":
 			return nil, errors.New("the secret cause")
 		default:
-			return nil, &unink.Error{Code: code, Op: "decode", Message: "wrong", Hint: "do it right", Err: errors.New("cause")}
+			return nil, &unink.Error{Code: code, Op: "decode", Message: "wrong", Hint: "do it right",
+				Err: errors.New("cause")}
 		}
 	}
 	w.worker(2, fail)
 	w.worker(2, fail)
-	for _, code := range []unink.Code{unink.ErrTooLarge, unink.ErrDimensions, unink.ErrFormat, unink.ErrBroken, unink.ErrNoContent, unink.ErrOption, unink.ErrInternal} {
+	for _, code := range []unink.Code{unink.ErrTooLarge, unink.ErrDimensions, unink.ErrFormat,
+		unink.ErrBroken, unink.ErrNoContent, unink.ErrOption, unink.ErrInternal} {
 		calls.Store(0)
 		_, err := w.Clean(w.context(), []byte(code), unink.Options{})
 		var e *unink.Error
-		if !errors.As(err, &e) || e.Code != code || e.Op != "decode" || e.Message != "wrong" || e.Hint != "do it right" || e.Err == nil || calls.Load() != 1 {
+		if !errors.As(err, &e) || e.Code != code || e.Op != "decode" || e.Message != "wrong" ||
+			e.Hint != "do it right" || e.Err == nil || calls.Load() != 1 {
 			t.Errorf("%s: %#v after %d calls", code, err, calls.Load())
 		}
 	}
@@ -145,7 +151,8 @@ func TestBrokenDevice(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if retries, losses := value(w.counts.retries), value(w.counts.losses); retries < 1 || losses < 2 || losses > 2*retries {
+	if retries, losses := value(w.counts.retries), value(w.counts.losses); retries < 1 || losses < 2 ||
+		losses > 2*retries {
 		t.Errorf("%v retries, %v losses", retries, losses)
 	}
 }
@@ -163,7 +170,9 @@ func TestNoWorker(t *testing.T) {
 		t.Errorf("with a worker of 3 slots the probe says %v, the capacity is %d", err, capacity.Load())
 	}
 	late := w.client() // learns of those who were there before it
-	w.until("a service that comes later knows the worker", func() bool { return late.Probe(t.Context()) == nil })
+	w.until("a service that comes later knows the worker", func() bool {
+		return late.Probe(t.Context()) == nil
+	})
 	h.stop()
 	w.until("the worker has left", func() bool { return capacity.Load() == 0 })
 	if err := <-h.done; err != nil {
@@ -201,7 +210,8 @@ func TestKilledWorkersPageGoesToAnother(t *testing.T) {
 	victim.kill()
 	w.fails(done, nil)
 	if took := time.Since(start); took > brisk.silence {
-		t.Logf("noticed after %v", took) // by the server's word rather than by silence, when the machine is not busy
+		// by the server's word rather than by silence, when the machine is not busy
+		t.Logf("noticed after %v", took)
 	}
 	if retries := value(w.counts.retries); retries != 1 {
 		t.Errorf("%v retries", retries)
@@ -271,7 +281,9 @@ func TestHungCleaner(t *testing.T) {
 	w := newWorld(t, nil)
 	release := make(chan struct{})
 	started := make(chan struct{})
-	hung := w.workerThatMayFail(1, func(_ context.Context, image []byte, o unink.Options) (*unink.Result, error) {
+	hung := w.workerThatMayFail(1, func(_ context.Context, image []byte, o unink.Options) (
+		*unink.Result, error,
+	) {
 		close(started)
 		<-release
 		return answer(image, o), nil
@@ -436,7 +448,8 @@ func TestUnknownOptionIsDeclined(t *testing.T) {
 		}
 	}
 	// A page that nobody can serve is refused as if nobody was there.
-	p := &page{offer: offer{Page: "5", Size: 4, Options: json.RawMessage(`{"rotateBy":3}`)}, image: []byte("page"), declined: map[string]bool{}}
+	p := &page{offer: offer{Page: "5", Size: 4, Options: json.RawMessage(`{"rotateBy":3}`)},
+		image: []byte("page"), declined: map[string]bool{}}
 	if _, err := w.place(w.context(), p, time.Time{}); !errors.Is(err, gate.ErrNoWorker) {
 		t.Errorf("got %v, want ErrNoWorker", err)
 	}
@@ -495,16 +508,20 @@ func TestConnecting(t *testing.T) {
 		}
 		return err
 	}
-	for _, url := range []string{"", "localhost:4222", "http://localhost", "nats://", "nats://user:hunter2@host:port", "nats://ok:4222,nonsense"} {
+	for _, url := range []string{"", "localhost:4222", "http://localhost", "nats://",
+		"nats://user:hunter2@host:port", "nats://ok:4222,nonsense"} {
 		if err := open(Config{URL: url}); err == nil || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%q: %v", url, err)
 		}
 	}
-	if err := open(Config{URL: "nats://localhost", CA: "/not/there"}); !errors.Is(err, os.ErrNotExist) {
+	if err := open(Config{URL: "nats://localhost", CA: "/not/there"}); !errors.Is(
+		err, os.ErrNotExist,
+	) {
 		t.Errorf("a missing file: %v", err)
 	}
 	small := natsServer(t, func(o *server.Options) { o.MaxPayload = 8 << 10 })
-	if err := open(Config{URL: small.ClientURL()}); err == nil || !strings.Contains(err.Error(), "max_payload") {
+	if err := open(Config{URL: small.ClientURL()}); err == nil ||
+		!strings.Contains(err.Error(), "max_payload") {
 		t.Errorf("too small a max_payload: %v", err)
 	}
 	guarded := natsServer(t, func(o *server.Options) { o.Username, o.Password = "unink", "hunter2" })
@@ -514,7 +531,8 @@ func TestConnecting(t *testing.T) {
 	if err := open(Config{URL: with("unink:hunter2")}); err != nil {
 		t.Errorf("with the password: %v", err)
 	}
-	if err := open(Config{URL: with("unink:hunter3")}); !errors.Is(err, nats.ErrAuthorization) || strings.Contains(err.Error(), "hunter3") {
+	if err := open(Config{URL: with("unink:hunter3")}); !errors.Is(err, nats.ErrAuthorization) ||
+		strings.Contains(err.Error(), "hunter3") {
 		t.Errorf("with a wrong password: %v", err)
 	}
 }
@@ -558,7 +576,8 @@ func TestRandomKills(t *testing.T) {
 					return
 				default:
 				}
-				image, o := []byte(strings.Repeat(fmt.Sprint(c, i, " "), 1+i%1000)), unink.Options{Layers: i%2 == 0}
+				image, o := []byte(strings.Repeat(fmt.Sprint(c, i, " "), 1+i%1000)),
+					unink.Options{Layers: i%2 == 0}
 				ctx, cancel := context.WithTimeout(t.Context(), bounded)
 				res, err := w.Clean(ctx, image, o)
 				cancel()
@@ -592,7 +611,8 @@ func TestRandomKills(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	t.Logf("%d kills: %d pages clean, %d ended in an error, %v were tried again", kills, done.Load(), lost.Load(), value(w.counts.retries))
+	t.Logf("%d kills: %d pages clean, %d ended in an error, %v were tried again", kills, done.Load(),
+		lost.Load(), value(w.counts.retries))
 	if done.Load() == 0 || lost.Load() > kills {
 		t.Errorf("%d pages clean, %d lost", done.Load(), lost.Load())
 	}
@@ -616,7 +636,8 @@ func TestShippedPermissions(t *testing.T) {
 	w.Client = w.client()
 	w.Config = as("worker:two")
 	w.worker(1, echo)
-	eavesdropper, err := nats.Connect(as("service:one").URL, nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
+	eavesdropper, err := nats.Connect(as("service:one").URL,
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
 	if err != nil {
 		t.Fatal(err)
 	}

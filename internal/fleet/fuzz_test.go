@@ -12,13 +12,15 @@ import (
 func FuzzMessage(f *testing.F) {
 	for k, body := range map[kind]string{
 		proposal: `{"page":"p","size":10,"budget":1000000000,"options":{"finish":1,"layers":true}}`,
-		take:     `{"worker":"w"}`, failed: `{"code":"broken","op":"decode","message":"m","hint":"h","cause":"c"}`,
+		take:     `{"worker":"w"}`,
+		failed:   `{"code":"broken","op":"decode","message":"m","hint":"h","cause":"c"}`,
 		finished: `{"made":{"version":"v1","model":"aa"},"format":1,"width":2,"height":3,"data":9223372036854775807,"handwriting":1,"mask":1,"before":1}`,
 		piece:    "\x00\x01",
 	} {
 		f.Add(string(k), "0", "", []byte(body))
 	}
-	f.Add("", "-1", "503", []byte(`{"data":1,"handwriting":0,"mask":0,"report":{"timings":{"decode":1e400}}}`))
+	f.Add("", "-1", "503",
+		[]byte(`{"data":1,"handwriting":0,"mask":0,"report":{"timings":{"decode":1e400}}}`))
 	f.Fuzz(func(t *testing.T, name, sequence, code string, body []byte) {
 		m := &nats.Msg{Header: nats.Header{}, Data: body}
 		m.Header.Set(kindHeader, name)
@@ -70,7 +72,11 @@ func FuzzPieces(f *testing.F) {
 
 // FuzzOptions reads options that a newer or a hostile service sends.
 func FuzzOptions(f *testing.F) {
-	f.Add([]byte(`{"finish":1,"remove":3,"format":2,"layers":true,"keepOrientation":true,"keepDistortion":true}`))
+	f.Add(
+		[]byte(
+			`{"finish":1,"remove":3,"format":2,"layers":true,"keepOrientation":true,"keepDistortion":true}`,
+		),
+	)
 	f.Add([]byte(`{"unknown":1}`))
 	f.Add([]byte(`null`))
 	f.Fuzz(func(t *testing.T, body []byte) {

@@ -12,7 +12,8 @@ type counts struct {
 	waiting prometheus.GaugeFunc
 }
 
-var workersDesc = prometheus.NewDesc("unink_fleet_workers", "Workers that are known now, by what they are made of.", []string{"model", "version"}, nil)
+var workersDesc = prometheus.NewDesc("unink_fleet_workers",
+	"Workers that are known now, by what they are made of.", []string{"model", "version"}, nil)
 
 func newCounts(c *Client) *counts {
 	return &counts{
@@ -23,11 +24,16 @@ func newCounts(c *Client) *counts {
 		losses: prometheus.NewCounter(prometheus.CounterOpts{Name: "unink_fleet_losses_total",
 			Help: "Times that a worker failed or vanished with a page."}),
 		results: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "unink_fleet_results_total",
-			Help: "Pages that came back clean, by what their worker is made of."}, []string{"model", "version"}),
+			Help: "Pages that came back clean, by what their worker is made of."},
+			[]string{"model", "version"}),
 		slots: prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "unink_fleet_slots",
-			Help: "Pages that the known workers can clean at once."}, func() float64 { return float64(c.workers.slots()) }),
+			Help: "Pages that the known workers can clean at once."}, func() float64 {
+			return float64(c.workers.slots())
+		}),
 		waiting: prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "unink_fleet_pages_waiting",
-			Help: "Pages past the queue that wait for a slot, all of which are busy."}, func() float64 { return float64(c.free.len()) }),
+			Help: "Pages past the queue that wait for a slot, all of which are busy."}, func() float64 {
+			return float64(c.free.len())
+		}),
 	}
 }
 
@@ -57,7 +63,8 @@ func (c *Client) Collect(out chan<- prometheus.Metric) {
 		builds[Build{}] = 0 // none is a number, too
 	}
 	for b, n := range builds {
-		out <- prometheus.MustNewConstMetric(workersDesc, prometheus.GaugeValue, float64(n), b.Model, b.Version)
+		out <- prometheus.MustNewConstMetric(workersDesc, prometheus.GaugeValue, float64(n),
+			b.Model, b.Version)
 	}
 }
 

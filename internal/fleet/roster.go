@@ -32,7 +32,8 @@ const (
 )
 
 func newRoster(self string, silence time.Duration, log *slog.Logger) *roster {
-	return &roster{self: self, silence: silence, log: log, known: map[string]member{}, rivals: map[string]time.Time{}, report: func(int) {}}
+	return &roster{self: self, silence: silence, log: log, known: map[string]member{},
+		rivals: map[string]time.Time{}, report: func(int) {}}
 }
 
 func (r *roster) onCapacity(report func(pages int)) {
@@ -54,7 +55,8 @@ func (r *roster) note(s status, now time.Time) {
 		}
 	case known || len(r.known) < mostWorkers:
 		if !known {
-			r.log.Info("a worker came", "worker", s.Worker, "slots", s.Slots, "version", s.Build.Version, "model", shortModel(s.Build.Model))
+			r.log.Info("a worker came", "worker", s.Worker, "slots", s.Slots, "version", s.Build.Version,
+				"model", shortModel(s.Build.Model))
 		}
 		r.known[s.Worker] = member{s, now}
 	}
@@ -77,7 +79,9 @@ func (r *roster) expire(now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	before := r.share()
-	maps.DeleteFunc(r.rivals, func(_ string, heard time.Time) bool { return now.Sub(heard) > r.silence })
+	maps.DeleteFunc(r.rivals, func(_ string, heard time.Time) bool {
+		return now.Sub(heard) > r.silence
+	})
 	for id, m := range r.known {
 		if now.Sub(m.heard) > r.silence {
 			r.forget(id, "a worker is silent")
@@ -174,7 +178,9 @@ func (t *turnstile) ticket() uint64 {
 func (t *turnstile) wait(ctx context.Context, ticket uint64, most time.Duration) {
 	w := waiter{ticket, make(chan struct{})}
 	t.mu.Lock()
-	i, _ := slices.BinarySearchFunc(t.waiting, ticket, func(w waiter, ticket uint64) int { return int(int64(w.ticket - ticket)) })
+	i, _ := slices.BinarySearchFunc(t.waiting, ticket, func(w waiter, ticket uint64) int {
+		return int(int64(w.ticket - ticket))
+	})
 	t.waiting = slices.Insert(t.waiting, i, w)
 	t.mu.Unlock()
 	timer := time.NewTimer(most)

@@ -40,14 +40,17 @@ func TestTLS(t *testing.T) {
 		o.TLSConfig.NextProtos = nil
 	})
 	url := "tls://" + strings.TrimPrefix(strings.TrimPrefix(s.ClientURL(), "nats://"), "tls://")
-	ca := file(t, "ca.pem", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: issuer.Certificate().Raw}))
+	ca := file(t, "ca.pem", pem.EncodeToMemory(
+		&pem.Block{Type: "CERTIFICATE", Bytes: issuer.Certificate().Raw},
+	))
 	both(t, Config{URL: url, CA: ca})
 	if c, err := Open(Config{URL: url}, newLog(t)); err == nil {
 		_ = c.Close()
 		t.Error("a certificate of nobody known was trusted")
 	}
 	plain := natsServer(t, nil)
-	if c, err := Open(Config{URL: strings.Replace(plain.ClientURL(), "nats://", "tls://", 1)}, newLog(t)); err == nil {
+	if c, err := Open(Config{URL: strings.Replace(plain.ClientURL(), "nats://", "tls://", 1)},
+		newLog(t)); err == nil {
 		_ = c.Close()
 		t.Error("tls:// was content with no TLS")
 	}
@@ -81,7 +84,8 @@ func TestCredentialsFile(t *testing.T) {
 	resolver := &server.MemAccResolver{}
 	must(resolver.Store(accountID, accountToken))
 	s := natsServer(t, func(o *server.Options) {
-		o.TrustedOperators, o.AccountResolver = []*jwt.OperatorClaims{jwt.NewOperatorClaims(operatorID)}, resolver
+		o.TrustedOperators, o.AccountResolver = []*jwt.OperatorClaims{jwt.NewOperatorClaims(operatorID)},
+			resolver
 	})
 	both(t, Config{URL: s.ClientURL(), Credentials: file(t, "unink.creds", credentials)})
 	if c, err := Open(Config{URL: s.ClientURL()}, newLog(t)); err == nil {

@@ -18,7 +18,8 @@ import (
 func TestSharesAddUpProperty(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		slots := rapid.IntRange(0, 40).Draw(rt, "slots")
-		ids := rapid.SliceOfNDistinct(rapid.StringMatching("[A-Z]{1,3}"), 1, 12, rapid.ID[string]).Draw(rt, "services")
+		ids := rapid.SliceOfNDistinct(rapid.StringMatching("[A-Z]{1,3}"), 1, 12,
+			rapid.ID[string]).Draw(rt, "services")
 		now := time.Now()
 		sum, least, most := 0, slots, 0
 		for _, id := range ids {
@@ -41,7 +42,8 @@ func TestSharesAddUpProperty(t *testing.T) {
 			want = max(slots, len(ids))
 		}
 		if sum != want || most-least > 1 {
-			rt.Errorf("%d services have %d of %d slots, from %d to %d each", len(ids), sum, slots, least, most)
+			rt.Errorf("%d services have %d of %d slots, from %d to %d each", len(ids), sum, slots,
+				least, most)
 		}
 	})
 }
@@ -88,7 +90,9 @@ func TestServicesShareTheSlots(t *testing.T) {
 	a := w.front(w.Client)
 	other := w.front(w.client())
 	w.worker(3, b.clean)
-	w.until("a service without pages hinders nobody", func() bool { return a.Workers() == 3 && other.Workers() == 3 })
+	w.until("a service without pages hinders nobody", func() bool {
+		return a.Workers() == 3 && other.Workers() == 3
+	})
 	a.flood(w, 1)
 	w.until("the other one leaves it its share", func() bool { return other.Workers() < 3 })
 	other.flood(w, 1)
@@ -96,12 +100,15 @@ func TestServicesShareTheSlots(t *testing.T) {
 	a.flood(w, 20)
 	other.flood(w, 20)
 	w.until("both are full", func() bool { return a.Full() && other.Full() })
-	if running, waiting := a.Running()+other.Running(), a.Waiting()+other.Waiting(); running != 3 || waiting != 3 {
+	if running, waiting := a.Running()+other.Running(), a.Waiting()+other.Waiting(); running != 3 ||
+		waiting != 3 {
 		t.Errorf("%d are on their way and %d wait for 3 slots", running, waiting)
 	}
 	w.until("no slot is idle", func() bool { return len(b.pages) == 3 })
 	close(b.release)
 	a.pages.Wait()
 	other.pages.Wait()
-	w.until("the shares are given back", func() bool { return a.Workers() == 3 && other.Workers() == 3 })
+	w.until("the shares are given back", func() bool {
+		return a.Workers() == 3 && other.Workers() == 3
+	})
 }

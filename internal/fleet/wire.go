@@ -21,9 +21,11 @@ const (
 	bulk     = "unink.1.bulk"    // the same for pages that go when no other waits
 	waiting  = "unink.1.waiting" // from services with a page that nobody took; workers hear it
 	presence = "unink.1.worker"  // from workers; services hear it
-	hello    = "unink.1.service" // from a service that has just come; workers answer with their presence
-	demand   = "unink.1.demand"  // from services that have pages; other services hear it, and leave them their share
-	group    = "workers"
+	// from a service that has just come; workers answer with their presence
+	hello = "unink.1.service"
+	// from services that have pages; other services hear it, and leave them their share
+	demand = "unink.1.demand"
+	group  = "workers"
 )
 
 // Bounds of what is sent.
@@ -167,7 +169,8 @@ type failure struct {
 func failureOf(err error) failure {
 	var e *unink.Error
 	if !errors.As(err, &e) {
-		return failure{Code: unink.ErrInternal, Op: "clean", Message: "unexpected failure", Cause: clipped(err.Error())}
+		return failure{Code: unink.ErrInternal, Op: "clean", Message: "unexpected failure",
+			Cause: clipped(err.Error())}
 	}
 	f := failure{Code: e.Code, Op: e.Op, Message: clipped(e.Message), Hint: clipped(e.Hint)}
 	if e.Err != nil {
@@ -233,7 +236,8 @@ func newLink(nc *nats.Conn) (*link, error) {
 	return &link{nc: nc, inbox: inbox, in: in}, err
 }
 
-func (l *link) close() { _ = l.inbox.Unsubscribe() } // the server forgets it with the connection, too
+// the server forgets it with the connection, too
+func (l *link) close() { _ = l.inbox.Unsubscribe() }
 
 // say sends a message to the other side.
 func (l *link) say(k kind, sequence int, body []byte) error {
@@ -344,7 +348,8 @@ func newIncoming(size int) *incoming { return &incoming{data: make([]byte, 0, si
 func (i *incoming) add(sequence int, body []byte, l *link) error {
 	if sequence == i.next {
 		if len(i.data)+len(body) > cap(i.data) || len(body) == 0 {
-			return fmt.Errorf("piece %d has %d bytes where %d are missing", sequence, len(body), cap(i.data)-len(i.data))
+			return fmt.Errorf("piece %d has %d bytes where %d are missing", sequence, len(body),
+				cap(i.data)-len(i.data))
 		}
 		i.data = append(i.data, body...)
 		i.next++

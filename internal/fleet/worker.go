@@ -67,13 +67,16 @@ func (w *Worker) Run(ctx context.Context) error {
 	defer w.nc.Close()
 	taking, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	working, giveUp := context.WithCancel(context.WithoutCancel(ctx)) // ends when draining takes too long
+	// ends when draining takes too long
+	working, giveUp := context.WithCancel(context.WithoutCancel(ctx))
 	defer giveUp()
 	// What is asked before the slots are there is answered by the first of them.
 	if _, err := w.nc.Subscribe(hello, func(*nats.Msg) { w.tell() }); err != nil {
 		return err
 	}
-	if _, err := w.nc.Subscribe(waiting, func(*nats.Msg) { w.heardWaiting.Store(time.Now().UnixNano()) }); err != nil {
+	if _, err := w.nc.Subscribe(waiting, func(*nats.Msg) {
+		w.heardWaiting.Store(time.Now().UnixNano())
+	}); err != nil {
 		return err
 	}
 	var slots, presence sync.WaitGroup
@@ -92,7 +95,8 @@ func (w *Worker) Run(ctx context.Context) error {
 	slots.Wait()
 	giveUp()
 	presence.Wait()
-	_ = w.nc.FlushTimeout(time.Second) // what was said last; a server that is away hears nothing anyway
+	// what was said last; a server that is away hears nothing anyway
+	_ = w.nc.FlushTimeout(time.Second)
 	if cause := context.Cause(taking); errors.Is(cause, errStuck) {
 		return cause
 	}
@@ -115,7 +119,8 @@ func (w *Worker) beat(ctx context.Context) {
 
 // tell says how the worker is. Unheard, it is said again with the next beat.
 func (w *Worker) tell() {
-	body, err := json.Marshal(status{w.id, w.cfg.Build, w.cfg.Slots, int(w.free.Load()), w.leaving.Load()})
+	body, err := json.Marshal(status{w.id, w.cfg.Build, w.cfg.Slots, int(w.free.Load()),
+		w.leaving.Load()})
 	if err == nil {
 		_ = w.nc.Publish(presence, body)
 	}
@@ -183,7 +188,8 @@ func (w *Worker) serve(working context.Context, m *nats.Msg) error {
 	}
 	ctx, stop := context.WithTimeout(working, o.Budget)
 	defer stop()
-	j := &job{link: l, worker: w, options: options, longest: o.Budget, in: newIncoming(o.Size), stop: stop, cleaned: make(chan cleaned, 1)}
+	j := &job{link: l, worker: w, options: options, longest: o.Budget, in: newIncoming(o.Size),
+		stop: stop, cleaned: make(chan cleaned, 1)}
 	if !o.Again {
 		j.longest = o.Budget * 2 / 3 // so that another worker can still do it
 	}

@@ -88,7 +88,8 @@ func (w *world) client() *Client {
 // cleanerFunc is a [Cleaner].
 type cleanerFunc func(ctx context.Context, image []byte, o unink.Options) (*unink.Result, error)
 
-func (f cleanerFunc) Clean(ctx context.Context, image []byte, o unink.Options) (*unink.Result, error) {
+func (f cleanerFunc) Clean(ctx context.Context, image []byte,
+	o unink.Options) (*unink.Result, error) {
 	return f(ctx, image, o)
 }
 
@@ -132,7 +133,8 @@ func (w *world) workerThatMayFail(slots int, clean cleanerFunc) *hand {
 // hire starts a worker that need not be known yet.
 func (w *world) hire(slots int, clean cleanerFunc) *hand {
 	w.t.Helper()
-	worker, err := NewWorker(w.Config, WorkerConfig{Slots: slots, Drain: bounded, Build: Build{"v1", "0123456789abcdef"}}, clean, w.log)
+	worker, err := NewWorker(w.Config,
+		WorkerConfig{Slots: slots, Drain: bounded, Build: Build{"v1", "0123456789abcdef"}}, clean, w.log)
 	if err != nil {
 		w.t.Fatal(err)
 	}

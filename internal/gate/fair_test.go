@@ -21,7 +21,8 @@ type queued struct {
 }
 
 func busy(t *testing.T, queue float64) *queued {
-	q := &queued{Gate: open(t, 1, queue), t: t, release: make(chan struct{}), refused: map[string]error{}}
+	q := &queued{Gate: open(t, 1, queue), t: t, release: make(chan struct{}),
+		refused: map[string]error{}}
 	q.add("running", Turn{})
 	return q
 }
@@ -84,13 +85,14 @@ func TestFullQueueDropsFromTheLongestLine(t *testing.T) {
 		for i := range 3 {
 			q.add(fmt.Sprint("burst", i), Turn{Caller: "burst"})
 		}
-		q.add("late bulk", Turn{Caller: "a", Bulk: true}) // refused: bulk pushes nothing out but longer bulk
-		q.add("burst3", Turn{Caller: "burst"})            // pushes the bulk page out
-		q.add("other", Turn{Caller: "other"})             // pushes burst3 out
-		q.add("burst4", Turn{Caller: "burst"})            // refused: its own line is the longest
-		q.add("third", Turn{Caller: "third"})             // pushes burst2 out
-		q.add("fourth", Turn{Caller: "fourth"})           // pushes burst1 out
-		q.add("fifth", Turn{Caller: "fifth"})             // refused: everybody has one
+		// refused: bulk pushes nothing out but longer bulk
+		q.add("late bulk", Turn{Caller: "a", Bulk: true})
+		q.add("burst3", Turn{Caller: "burst"})  // pushes the bulk page out
+		q.add("other", Turn{Caller: "other"})   // pushes burst3 out
+		q.add("burst4", Turn{Caller: "burst"})  // refused: its own line is the longest
+		q.add("third", Turn{Caller: "third"})   // pushes burst2 out
+		q.add("fourth", Turn{Caller: "fourth"}) // pushes burst1 out
+		q.add("fifth", Turn{Caller: "fifth"})   // refused: everybody has one
 		if q.Waiting() != 4 || !q.Full() {
 			t.Errorf("%d wait, full %t; want 4 in a full queue", q.Waiting(), q.Full())
 		}
@@ -98,7 +100,8 @@ func TestFullQueueDropsFromTheLongestLine(t *testing.T) {
 		if got := q.finish(); !slices.Equal(got, want) {
 			t.Errorf("ran %v, want %v", got, want)
 		}
-		for _, name := range []string{"bulk", "late bulk", "burst1", "burst2", "burst3", "burst4", "fifth"} {
+		for _, name := range []string{"bulk", "late bulk", "burst1", "burst2", "burst3",
+			"burst4", "fifth"} {
 			if !errors.Is(q.refused[name], ErrFull) {
 				t.Errorf("%s: %v, want ErrFull", name, q.refused[name])
 			}
@@ -157,7 +160,8 @@ func TestNothingIsLostProperty(t *testing.T) {
 				default:
 					ctx, cancel := context.WithCancel(t.Context())
 					cancels = append(cancels, cancel)
-					turn := Turn{Caller: rapid.StringMatching("[a-c]").Draw(rt, "caller"), Bulk: rapid.Bool().Draw(rt, "bulk")}
+					turn := Turn{Caller: rapid.StringMatching("[a-c]").Draw(rt, "caller"),
+						Bulk: rapid.Bool().Draw(rt, "bulk")}
 					foretold, inside := g.Refusal(turn), g.Running()+g.Waiting()
 					go func() { told <- g.DoAs(ctx, turn, func() error { <-step; return nil }) }()
 					synctest.Wait()
@@ -176,8 +180,10 @@ func TestNothingIsLostProperty(t *testing.T) {
 			g.Resize(3)
 			close(step)
 			synctest.Wait()
-			if len(told) != len(cancels) || g.Running() != 0 || g.Waiting() != 0 || len(g.interactive.byName)+len(g.bulk.byName) != 0 {
-				rt.Fatalf("%d of %d were told; %d run, %d wait", len(told), len(cancels), g.Running(), g.Waiting())
+			if len(told) != len(cancels) || g.Running() != 0 || g.Waiting() != 0 ||
+				len(g.interactive.byName)+len(g.bulk.byName) != 0 {
+				rt.Fatalf("%d of %d were told; %d run, %d wait", len(told), len(cancels), g.Running(),
+					g.Waiting())
 			}
 			for _, cancel := range cancels {
 				cancel()

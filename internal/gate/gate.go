@@ -79,12 +79,13 @@ func (t Turn) size() float64 {
 type Gate struct {
 	queue float64
 
-	mu          sync.Mutex
-	workers     int
-	running     []*visit // longest first
-	waiting     int
-	load        float64       // sizes of those that wait
-	usual       time.Duration // what a task of size 1 takes: mean of the last ones; 0 before the first is done
+	mu      sync.Mutex
+	workers int
+	running []*visit // longest first
+	waiting int
+	load    float64 // sizes of those that wait
+	// what a task of size 1 takes: mean of the last ones; 0 before the first is done
+	usual       time.Duration
 	best        time.Duration // the least that it took
 	interactive line
 	bulk        line
@@ -97,7 +98,8 @@ func New(c Config) (*Gate, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	return &Gate{queue: c.Queue, workers: c.Workers, interactive: newLine(), bulk: newLine(), drained: make(chan struct{})}, nil
+	return &Gate{queue: c.Queue, workers: c.Workers, interactive: newLine(), bulk: newLine(),
+		drained: make(chan struct{})}, nil
 }
 
 // Do is [Gate.DoAs] for a task of nobody in particular.
@@ -173,7 +175,8 @@ func (g *Gate) refusal(turn Turn) error {
 	case turn.Within > 0 && turn.size() > 1 && times(g.best, turn.size()) > turn.Within:
 		g.best = times(g.best, doubt)
 		return ErrTooMuch
-	case turn.Within > 0 && len(g.running) >= g.workers && times(g.usual, g.foreseen(g.before(turn))+turn.size()) > turn.Within:
+	case turn.Within > 0 && len(g.running) >= g.workers &&
+		times(g.usual, g.foreseen(g.before(turn))+turn.size()) > turn.Within:
 		return ErrLate
 	case g.full() && g.yielding(turn) == nil:
 		return ErrFull
@@ -255,7 +258,8 @@ func (g *Gate) yielding(turn Turn) *visit {
 		line = &g.interactive
 	}
 	longest := line.longest()
-	if longest == nil || turn.Bulk == longest.bulk && len(longest.waiting) <= line.count(turn.Caller)+1 {
+	if longest == nil || turn.Bulk == longest.bulk &&
+		len(longest.waiting) <= line.count(turn.Caller)+1 {
 		return nil
 	}
 	return longest.waiting[len(longest.waiting)-1]
@@ -332,7 +336,8 @@ func (g *Gate) Full() bool {
 }
 
 func (g *Gate) full() bool {
-	return len(g.running) >= g.workers && (g.load >= g.queue*float64(g.workers) || g.foreseen(g.everybody()) > g.queue)
+	return len(g.running) >= g.workers &&
+		(g.load >= g.queue*float64(g.workers) || g.foreseen(g.everybody()) > g.queue)
 }
 
 func (g *Gate) places() int { return int(math.Ceil(g.queue * float64(g.workers))) }
@@ -347,7 +352,8 @@ func (g *Gate) foreseen(before []*visit) float64 {
 		}
 	}
 	slices.Sort(free)
-	free = free[len(g.running)-g.workers:] // without workers that were taken away and still have a task
+	// without workers that were taken away and still have a task
+	free = free[len(g.running)-g.workers:]
 	for _, v := range before {
 		next := free[0] + v.turn.size()
 		at, _ := slices.BinarySearch(free[1:], next)

@@ -74,7 +74,10 @@ func TestRefusesAtOnceWhenFull(t *testing.T) {
 		if !g.Full() {
 			t.Error("not full with one running and one waiting")
 		}
-		if err := g.Do(t.Context(), func() error { t.Error("ran"); return nil }); !errors.Is(err, ErrFull) {
+		if err := g.Do(t.Context(), func() error {
+			t.Error("ran")
+			return nil
+		}); !errors.Is(err, ErrFull) {
 			t.Errorf("got %v, want ErrFull", err)
 		}
 		close(release)
@@ -100,7 +103,8 @@ func TestQueueIsForEachWorker(t *testing.T) {
 			g.Resize(workers)
 			fill()
 			if g.Running() != workers || g.Waiting() != 2*workers || g.Places() != 2*workers || !g.Full() {
-				t.Errorf("%d run and %d wait in %d places with %d workers", g.Running(), g.Waiting(), g.Places(), workers)
+				t.Errorf("%d run and %d wait in %d places with %d workers", g.Running(), g.Waiting(),
+					g.Places(), workers)
 			}
 		}
 		close(release)
@@ -164,7 +168,8 @@ func TestCloseLetsThoseInsideFinish(t *testing.T) {
 		}
 		synctest.Wait()
 		g.Close()
-		if err := g.Do(t.Context(), func() error { return nil }); !errors.Is(err, ErrClosed) || !g.Closed() {
+		if err := g.Do(t.Context(), func() error { return nil }); !errors.Is(err, ErrClosed) ||
+			!g.Closed() {
 			t.Errorf("got %v, want ErrClosed", err)
 		}
 		close(release)
@@ -187,7 +192,8 @@ func TestPlaceComesBackAfterAPanic(t *testing.T) {
 }
 
 func TestConfigOutOfRange(t *testing.T) {
-	for _, c := range []Config{{Workers: 0}, {Workers: 1, Queue: -1}, {Workers: 1, Queue: math.NaN()}, {Workers: 1, Queue: math.Inf(1)}} {
+	for _, c := range []Config{{Workers: 0}, {Workers: 1, Queue: -1}, {Workers: 1, Queue: math.NaN()},
+		{Workers: 1, Queue: math.Inf(1)}} {
 		if _, err := New(c); err == nil {
 			t.Errorf("%+v was accepted", c)
 		}
@@ -231,7 +237,8 @@ func TestWaitsOnlyForAWorkerThatIsSoonFree(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		if ran < 10 || refused == 0 || longest > 1500*time.Millisecond {
-			t.Errorf("%d ran, %d were refused, the longest took %v; want a worker that is never idle and at most half a task's wait", ran, refused, longest)
+			t.Errorf("%d ran, %d were refused, the longest took %v; want a worker that is never idle and "+
+				"at most half a task's wait", ran, refused, longest)
 		}
 	})
 }

@@ -38,7 +38,8 @@ func (d *accountDoor) web(r *http.Request, form *uploadForm) (*caller, error) {
 	case !errors.Is(err, account.ErrNoSession):
 		return nil, err
 	case form.userID != "" || userType == userRegistered:
-		return nil, fail(unverified, "there is no log-in session for this account; log in, or send no userId to try the service as a guest")
+		return nil, fail(unverified, "there is no log-in session for this account; log in, or send no "+
+			"userId to try the service as a guest")
 	}
 	return d.guest(r, form)
 }
@@ -46,11 +47,13 @@ func (d *accountDoor) web(r *http.Request, form *uploadForm) (*caller, error) {
 func (d *accountDoor) anonymous(r *http.Request, form *uploadForm) (*caller, error) {
 	device := r.Header.Get("X-Device-Id")
 	if device == "" || form.userID == "" {
-		return nil, fail(unverified, "an anonymous account is identified by the header X-Device-Id and the field userId; one is missing")
+		return nil, fail(unverified, "an anonymous account is identified by the header X-Device-Id and "+
+			"the field userId; one is missing")
 	}
 	user, err := d.services.Accounts.AnonymousOn(r.Context(), device, form.userID)
 	if errors.Is(err, account.ErrNotEstablished) {
-		return nil, failWith(err, unverified, "userId is not the anonymous account of this device; establish one with POST /api/anonymous-accounts")
+		return nil, failWith(err, unverified, "userId is not the anonymous account of this device; "+
+			"establish one with POST /api/anonymous-accounts")
 	}
 	if err != nil {
 		return nil, err
@@ -64,7 +67,8 @@ func userCaller(u account.User) *caller {
 	if u.Kind == account.Anonymous {
 		kind = callerAnonymous
 	}
-	return &caller{kind: kind, owner: owner, payers: []string{owner}, limited: []string{owner}, trial: !u.Bought}
+	return &caller{kind: kind, owner: owner, payers: []string{owner}, limited: []string{owner},
+		trial: !u.Bought}
 }
 
 func userOwner(id string) string { return account.OwnerPrefix + id }
@@ -145,24 +149,28 @@ func (d *accountDoor) allowances(device, address string, pdf bool) []credit.Gran
 	if pdf {
 		prefix, perDevice, perAddress = "pdf-", d.cfg.PDFGuestDaily, d.cfg.PDFGuestAddressDaily
 	}
-	return []credit.Grant{d.today(prefix+"device:"+device, perDevice), d.today(prefix+"address:"+address, perAddress)}
+	return []credit.Grant{d.today(prefix+"device:"+device, perDevice),
+		d.today(prefix+"address:"+address, perAddress)}
 }
 
 // today is a guest's allowance until midnight, UTC.
 func (d *accountDoor) today(owner string, credits int) credit.Grant {
 	now := d.now().UTC()
 	midnight := time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 0, 0, time.UTC)
-	return credit.Grant{Owner: owner, Plan: "guest", Credits: credits, Expires: midnight, Source: credit.AllowancePrefix + now.Format(time.DateOnly) + ":" + owner}
+	return credit.Grant{Owner: owner, Plan: "guest", Credits: credits, Expires: midnight,
+		Source: credit.AllowancePrefix + now.Format(time.DateOnly) + ":" + owner}
 }
 
 // human checks a bot-check token.
 func (d *accountDoor) human(r *http.Request, token string, address netip.Addr) error {
 	if token == "" {
-		return fail(unverified, "guests need a bot-check token in cfTurnstileToken; GET /api/bot-challenge says how to get one, or log in")
+		return fail(unverified, "guests need a bot-check token in cfTurnstileToken; GET "+
+			"/api/bot-challenge says how to get one, or log in")
 	}
 	switch err := d.services.Bots.Check(r.Context(), token, address.String()); {
 	case errors.Is(err, botcheck.ErrInvalid):
-		return failWith(err, unverified, "the bot-check token is wrong, too old or used already; get a new one")
+		return failWith(err, unverified,
+			"the bot-check token is wrong, too old or used already; get a new one")
 	case errors.Is(err, botcheck.ErrUnavailable):
 		return busy(err, "the bot check cannot be done now; try again, or log in")
 	default:
@@ -174,12 +182,14 @@ func (d *accountDoor) human(r *http.Request, token string, address netip.Addr) e
 func (d *accountDoor) developer(r *http.Request) (*caller, error) {
 	slug, under := strings.CutSuffix(hostOnly(r.Host), "."+d.cfg.Domain)
 	if !under || strings.Contains(slug, ".") {
-		return nil, fail(unauthorized, "use the API domain that came with the token: https://{your domain}.%s/cleanup", d.cfg.Domain)
+		return nil, fail(unauthorized,
+			"use the API domain that came with the token: https://{your domain}.%s/cleanup", d.cfg.Domain)
 	}
 	customer, err := d.customer(r)
 	switch {
 	case errors.Is(err, account.ErrSignature):
-		return nil, failWith(err, badToken, "the token's signature is wrong; send it exactly as it was given")
+		return nil, failWith(err, badToken,
+			"the token's signature is wrong; send it exactly as it was given")
 	case errors.Is(err, account.ErrToken):
 		return nil, failWith(err, unauthorized, "the token is not known, or was revoked or replaced")
 	case err != nil:
@@ -188,7 +198,8 @@ func (d *accountDoor) developer(r *http.Request) (*caller, error) {
 		return nil, fail(unauthorized, "the token belongs to another API domain")
 	}
 	owner := customerOwner(customer.ID)
-	who := &caller{kind: callerCustomer, owner: owner, payers: []string{owner}, slot: owner, appCode: customer.AppCode}
+	who := &caller{kind: callerCustomer, owner: owner, payers: []string{owner}, slot: owner,
+		appCode: customer.AppCode}
 	who.remaining, err = d.services.Credits.Balance(r.Context(), owner)
 	return who, err
 }

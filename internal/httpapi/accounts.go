@@ -64,7 +64,8 @@ const maxJSONBody = 16 << 10 // bytes: forms of a few fields
 
 // readJSON reads a body into v, which has every field that may be there.
 func (s *Server) readJSON(w http.ResponseWriter, r *http.Request, v any) error {
-	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
+	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil ||
+		media != "application/json" {
 		return fail(badRequest, "Content-Type must be application/json")
 	}
 	return s.readBody(w, r, maxJSONBody, func() error {
@@ -77,7 +78,8 @@ func (s *Server) readJSON(w http.ResponseWriter, r *http.Request, v any) error {
 }
 
 // withBody is an answer to a request with a JSON object as its body.
-func withBody[T any](s *Server, answer func(http.ResponseWriter, *http.Request, T) (any, error)) answerer {
+func withBody[T any](s *Server,
+	answer func(http.ResponseWriter, *http.Request, T) (any, error)) answerer {
 	return func(w http.ResponseWriter, r *http.Request) (any, error) {
 		var body T
 		if err := s.readJSON(w, r, &body); err != nil {
@@ -88,7 +90,9 @@ func withBody[T any](s *Server, answer func(http.ResponseWriter, *http.Request, 
 }
 
 // forUser is an answer for the account that is logged in.
-func (s *Server) forUser(answer func(http.ResponseWriter, *http.Request, account.User) (any, error)) answerer {
+func (s *Server) forUser(
+	answer func(http.ResponseWriter, *http.Request, account.User) (any, error),
+) answerer {
 	return func(w http.ResponseWriter, r *http.Request) (any, error) {
 		u, err := s.user(r)
 		if err != nil {
@@ -118,7 +122,8 @@ func jsonError(err error) error {
 	if f := asFailure(err); f.kind != unexpected {
 		return f
 	}
-	return failWith(err, badRequest, "the body must be a JSON object with the fields that /openapi.json names")
+	return failWith(err, badRequest,
+		"the body must be a JSON object with the fields that /openapi.json names")
 }
 
 // accountFailure tells what an error of the accounts means for the caller.
@@ -127,16 +132,21 @@ func accountFailure(err error) error {
 	var bad *account.InputError
 	switch {
 	case errors.As(err, &throttled):
-		return &failure{kind: rateLimited, message: "too many attempts", retryAfter: throttled.Wait, window: "attempts", cause: err}
+		return &failure{kind: rateLimited, message: "too many attempts", retryAfter: throttled.Wait,
+			window: "attempts", cause: err}
 	case errors.As(err, &bad):
 		return failWith(err, badParameter, bad.Error())
 	case errors.Is(err, account.ErrCredentials):
-		return failWith(err, unverified, "the e-mail address or the password is wrong, or the address was not confirmed yet")
+		return failWith(err, unverified,
+			"the e-mail address or the password is wrong, or the address was not confirmed yet")
 	case errors.Is(err, account.ErrNoProvider):
 		return failWith(err, notFound, "there is no provider to sign in with here")
 	case errors.Is(err, account.ErrProvider):
-		return busy(err, "the provider to sign in with does not answer; try again, or log in with a password")
-	case errors.Is(err, account.ErrSignInState), errors.Is(err, account.ErrSignInRefused), errors.Is(err, account.ErrIDToken):
+		return busy(
+			err, "the provider to sign in with does not answer; try again, or log in with a password",
+		)
+	case errors.Is(err, account.ErrSignInState), errors.Is(err, account.ErrSignInRefused),
+		errors.Is(err, account.ErrIDToken):
 		return failWith(err, unverified, "signing in was not completed; begin again")
 	case errors.Is(err, account.ErrOneTimeToken):
 		return failWith(err, unverified, "this link was used already or is too old; ask for a new one")
@@ -189,7 +199,8 @@ func (s *Server) welcome(ctx context.Context, u account.User) error {
 		return nil
 	}
 	_, _, err := s.services.Credits.Grant(ctx, credit.Grant{
-		Owner: userOwner(u.ID), Plan: "welcome", Credits: credits, Expires: credit.Never, Source: account.WelcomePrefix + u.ID,
+		Owner: userOwner(u.ID), Plan: "welcome", Credits: credits, Expires: credit.Never,
+		Source: account.WelcomePrefix + u.ID,
 	})
 	return err
 }
@@ -214,10 +225,12 @@ func (s *Server) signUp(_ http.ResponseWriter, r *http.Request, in credentials) 
 	if err := s.accounts().human(r, in.BotToken, address); err != nil {
 		return nil, err
 	}
-	if err := s.services.Accounts.SignUp(r.Context(), in.Email, in.Password, address.String()); err != nil {
+	if err := s.services.Accounts.SignUp(r.Context(), in.Email, in.Password,
+		address.String()); err != nil {
 		return nil, accountFailure(err)
 	}
-	return answered{http.StatusAccepted, message{"we have sent a mail to this address; follow its link to go on"}}, nil
+	return answered{http.StatusAccepted,
+		message{"we have sent a mail to this address; follow its link to go on"}}, nil
 }
 
 type message struct {
@@ -247,7 +260,10 @@ type loggedIn struct {
 
 // logIn opens a session. Browsers keep it in a cookie, apps take it from the answer.
 func (s *Server) logIn(w http.ResponseWriter, r *http.Request, in credentials) (any, error) {
-	token, user, err := s.services.Accounts.LogIn(r.Context(), in.Email, in.Password, clientAddress(r, s.cfg.TrustedProxies).String(), agentName(r.UserAgent()))
+	token, user, err := s.services.Accounts.LogIn(
+		r.Context(), in.Email, in.Password, clientAddress(r, s.cfg.TrustedProxies).String(),
+		agentName(r.UserAgent()),
+	)
 	if err != nil {
 		return nil, accountFailure(err)
 	}
@@ -274,7 +290,8 @@ func (s *Server) user(r *http.Request) (account.User, error) {
 	return u, nil
 }
 
-func (s *Server) logOutEverywhere(w http.ResponseWriter, r *http.Request, u account.User) (any, error) {
+func (s *Server) logOutEverywhere(w http.ResponseWriter, r *http.Request,
+	u account.User) (any, error) {
 	if err := s.services.Accounts.LogOutEverywhere(r.Context(), u.ID); err != nil {
 		return nil, err
 	}
@@ -307,7 +324,8 @@ func (s *Server) endSession(w http.ResponseWriter, r *http.Request, u account.Us
 	id := r.PathValue("id")
 	if err := s.services.Accounts.EndSession(r.Context(), u.ID, id); err != nil {
 		if isNotFound(err) {
-			return nil, failWith(err, notFound, "your account has no such session; GET /api/me/sessions lists them")
+			return nil, failWith(err, notFound,
+				"your account has no such session; GET /api/me/sessions lists them")
 		}
 		return nil, err
 	}
@@ -321,10 +339,13 @@ func isNotFound(err error) bool { return errors.Is(err, account.ErrNotFound) }
 
 // requestReset sends a mail to an address that is known, and says the same of any.
 func (s *Server) requestReset(_ http.ResponseWriter, r *http.Request, in credentials) (any, error) {
-	if err := s.services.Accounts.RequestReset(r.Context(), in.Email, clientAddress(r, s.cfg.TrustedProxies).String()); err != nil {
+	if err := s.services.Accounts.RequestReset(
+		r.Context(), in.Email, clientAddress(r, s.cfg.TrustedProxies).String(),
+	); err != nil {
 		return nil, accountFailure(err)
 	}
-	return answered{http.StatusAccepted, message{"if there is an account with this address, a mail is on its way"}}, nil
+	return answered{http.StatusAccepted,
+		message{"if there is an account with this address, a mail is on its way"}}, nil
 }
 
 func (s *Server) reset(_ http.ResponseWriter, r *http.Request, in oneTimeToken) (any, error) {
@@ -341,7 +362,8 @@ type passwordChange struct {
 	New string `json:"new"`
 }
 
-func (s *Server) changePassword(w http.ResponseWriter, r *http.Request, in passwordChange) (any, error) {
+func (s *Server) changePassword(w http.ResponseWriter, r *http.Request,
+	in passwordChange) (any, error) {
 	u, err := s.user(r)
 	if err != nil {
 		return nil, err
@@ -391,10 +413,12 @@ func (s *Server) about(ctx context.Context, u account.User, uses int) (*meAnswer
 	if err != nil {
 		return nil, err
 	}
-	return &meAnswer{UserID: u.ID, Email: u.Email, Kind: string(u.Kind), Role: u.Role, IsTrial: !u.Bought, Account: state, useList: list}, nil
+	return &meAnswer{UserID: u.ID, Email: u.Email, Kind: string(u.Kind), Role: u.Role,
+		IsTrial: !u.Bought, Account: state, useList: list}, nil
 }
 
-func (s *Server) usesOf(ctx context.Context, owner string, from usage.Place, limit int) (useList, error) {
+func (s *Server) usesOf(ctx context.Context, owner string, from usage.Place,
+	limit int) (useList, error) {
 	history, next, err := s.services.History.History(ctx, owner, from, limit)
 	if err != nil {
 		return useList{}, err
@@ -418,7 +442,8 @@ func placeAsked(r *http.Request) (usage.Place, error) {
 	at, id, ok := strings.Cut(text, ".")
 	micros, err := strconv.ParseInt(at, 10, 64)
 	if !ok || err != nil || id == "" {
-		return usage.Place{}, fail(badParameter, "after must be what an earlier answer calls older, not %.40q", text)
+		return usage.Place{}, fail(badParameter,
+			"after must be what an earlier answer calls older, not %.40q", text)
 	}
 	return usage.Place{At: time.UnixMicro(micros), ID: id}, nil
 }
@@ -451,7 +476,9 @@ func (s *Server) export(w http.ResponseWriter, r *http.Request, u account.User) 
 // deleteMe deletes the account that is logged in. Its movements of credits stay, under an
 // identifier that means nobody any more.
 func (s *Server) deleteMe(w http.ResponseWriter, r *http.Request, u account.User) (any, error) {
-	if _, err := s.services.Credits.RevokeOwner(r.Context(), userOwner(u.ID), "account deleted"); err != nil {
+	if _, err := s.services.Credits.RevokeOwner(
+		r.Context(), userOwner(u.ID), "account deleted",
+	); err != nil {
 		return nil, err
 	}
 	if err := s.services.History.Forget(r.Context(), userOwner(u.ID)); err != nil {
@@ -504,7 +531,8 @@ func (s *Server) checkout(_ http.ResponseWriter, r *http.Request, in order) (any
 	if plan.Entry == credit.Web {
 		back = "/account"
 	}
-	url, err := s.services.Selling.Checkout(r.Context(), plan.ID, buyer, s.cfg.PublicURL+back+"?bought="+plan.ID, s.cfg.PublicURL+pricing)
+	url, err := s.services.Selling.Checkout(r.Context(), plan.ID, buyer,
+		s.cfg.PublicURL+back+"?bought="+plan.ID, s.cfg.PublicURL+pricing)
 	if err != nil {
 		return nil, err
 	}

@@ -62,7 +62,8 @@ func bearer(r *http.Request) (string, error) {
 	}
 	scheme, token, _ := strings.Cut(headers[0], " ")
 	if len(headers) > 1 || !strings.EqualFold(scheme, "Bearer") || !tokenForm.MatchString(token) {
-		return "", fail(badToken, "the token is malformed; send Authorization: Bearer <API_TOKEN>, with the token exactly as it was given")
+		return "", fail(badToken, "the token is malformed; send Authorization: Bearer <API_TOKEN>, "+
+			"with the token exactly as it was given")
 	}
 	return token, nil
 }

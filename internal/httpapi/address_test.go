@@ -44,7 +44,8 @@ func TestClientAddress(t *testing.T) {
 		"IPv6 in brackets":                 {peer: "10.0.0.1:5000", forwarded: []string{"[2001:db8::7]"}, want: "2001:db8::7"},
 		"not a socket":                     {peer: "@", forwarded: []string{"198.51.100.7"}, want: "::"},
 		"other headers": {peer: "10.0.0.1:5000", other: map[string]string{
-			"Forwarded": "for=198.51.100.7", "X-Real-Ip": "198.51.100.7", "Cf-Connecting-Ip": "198.51.100.7", "True-Client-Ip": "198.51.100.7",
+			"Forwarded": "for=198.51.100.7", "X-Real-Ip": "198.51.100.7", "Cf-Connecting-Ip": "198.51.100.7",
+			"True-Client-Ip": "198.51.100.7",
 		}, want: "10.0.0.1"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -65,13 +66,15 @@ func TestClientAddress(t *testing.T) {
 // A customer's program that errs in the path hears so in its own envelope, and is sent nowhere.
 func TestOtherPathsOfACustomersDomain(t *testing.T) {
 	s := withAccounts(t)
-	for _, path := range []string{"/cleanup/", "/v1/cleanup", "//cleanup", "/x/../cleanup", "/account/"} {
+	for _, path := range []string{"/cleanup/", "/v1/cleanup", "//cleanup", "/x/../cleanup",
+		"/account/"} {
 		r := httptest.NewRequest(http.MethodPost, "/", nil)
 		r.Host, r.URL.Path = "dev-shop."+s.cfg.Domain, path
 		rec := &deadlineRecorder{httptest.NewRecorder()}
 		s.Handler().ServeHTTP(rec, r)
 		a := answer{rec.Code, rec.Header(), rec.Body.Bytes()}
-		if !is(t, a, http.StatusNotFound, "", 1000) || a.header.Get("X-Credits-Charged") != "0" || a.header.Get("X-Credits-Remaining") != "0" {
+		if !is(t, a, http.StatusNotFound, "", 1000) || a.header.Get("X-Credits-Charged") != "0" ||
+			a.header.Get("X-Credits-Remaining") != "0" {
 			t.Errorf("%s: got %d %v %s", path, a.status, a.header, a.body)
 		}
 	}
@@ -80,8 +83,10 @@ func TestOtherPathsOfACustomersDomain(t *testing.T) {
 func TestWrongMethodsSayWhichAreRight(t *testing.T) {
 	s := withAccounts(t)
 	for name, want := range map[string]string{
-		"GET /api/log-in": "POST", "POST /api/me": "GET, HEAD, DELETE", "PUT /api/me/sessions/x": "DELETE", "POST /openapi.json": "GET, HEAD",
-		"POST /healthz": "GET, HEAD", "DELETE /": "GET, HEAD", "GET /cleanup": "POST", "DELETE /api/process-image": "POST",
+		"GET /api/log-in": "POST", "POST /api/me": "GET, HEAD, DELETE",
+		"PUT /api/me/sessions/x": "DELETE", "POST /openapi.json": "GET, HEAD",
+		"POST /healthz": "GET, HEAD", "DELETE /": "GET, HEAD", "GET /cleanup": "POST",
+		"DELETE /api/process-image": "POST",
 	} {
 		method, path, _ := strings.Cut(name, " ")
 		rec := &deadlineRecorder{httptest.NewRecorder()}

@@ -110,11 +110,26 @@ func parseKeys(dec *json.Decoder) (*cleanupBody, error) {
 
 // cleanupKeys says how each key is read.
 var cleanupKeys = map[string]func(b *cleanupBody, key string, dec *json.Decoder) error{
-	"media_id":        into("a string", func(b *cleanupBody, v string) error { b.mediaID = v; return nil }),
-	"keep_distortion": into("true or false", func(b *cleanupBody, v bool) error { b.options.KeepDistortion = v; return nil }),
-	"keep_ori":        into("true or false", func(b *cleanupBody, v bool) error { b.options.KeepOrientation = v; return nil }),
-	"return_layers":   into("true or false", func(b *cleanupBody, v bool) error { b.options.Layers = v; return nil }),
-	"return_before":   into("true or false", func(b *cleanupBody, v bool) error { b.options.Before = v; return nil }),
+	"media_id": into("a string", func(b *cleanupBody, v string) error {
+		b.mediaID = v
+		return nil
+	}),
+	"keep_distortion": into("true or false", func(b *cleanupBody, v bool) error {
+		b.options.KeepDistortion = v
+		return nil
+	}),
+	"keep_ori": into("true or false", func(b *cleanupBody, v bool) error {
+		b.options.KeepOrientation = v
+		return nil
+	}),
+	"return_layers": into("true or false", func(b *cleanupBody, v bool) error {
+		b.options.Layers = v
+		return nil
+	}),
+	"return_before": into("true or false", func(b *cleanupBody, v bool) error {
+		b.options.Before = v
+		return nil
+	}),
 	"preserve_color": into("true or false", func(b *cleanupBody, v bool) error {
 		if v {
 			b.options.Finish = unink.Colour
@@ -132,7 +147,8 @@ var cleanupKeys = map[string]func(b *cleanupBody, key string, dec *json.Decoder)
 }
 
 // into reads a value of type T, which null is not, and hands it to set.
-func into[T any](want string, set func(*cleanupBody, T) error) func(*cleanupBody, string, *json.Decoder) error {
+func into[T any](want string,
+	set func(*cleanupBody, T) error) func(*cleanupBody, string, *json.Decoder) error {
 	return func(b *cleanupBody, key string, dec *json.Decoder) error {
 		var v *T
 		if err := dec.Decode(&v); err != nil || v == nil {
@@ -148,7 +164,8 @@ func decodeMedia(s string) ([]byte, error) {
 	case s == "":
 		return nil, fail(noImage, "media_id is missing or empty; send the image in Base64")
 	case len(s) >= 5 && strings.EqualFold(s[:5], "data:"):
-		return nil, fail(badParameter, "media_id must be the Base64 alone, without the prefix data:image/...;base64,")
+		return nil, fail(badParameter,
+			"media_id must be the Base64 alone, without the prefix data:image/...;base64,")
 	case strings.ContainsAny(s, "\r\n"): // which encoding/base64 would pass over
 		return nil, fail(unknownFormat, "media_id must be Base64 in one line, without white space")
 	}
@@ -158,7 +175,8 @@ func decodeMedia(s string) ([]byte, error) {
 	}
 	image, err := encoding.DecodeString(s)
 	if err != nil {
-		return nil, failWith(err, unknownFormat, "media_id is not standard Base64 (A-Z, a-z, 0-9, + and /)")
+		return nil, failWith(err, unknownFormat,
+			"media_id is not standard Base64 (A-Z, a-z, 0-9, + and /)")
 	}
 	return image, nil
 }

@@ -52,7 +52,9 @@ func (s *Server) admit(ctx context.Context, c *call) error {
 	if who.slot != "" {
 		free, ok := s.services.Slots.Acquire(who.slot)
 		if !ok {
-			return &failure{kind: tooManyOpen, message: "too many requests at once for this account; wait for one to end", retryAfter: time.Second}
+			return &failure{kind: tooManyOpen,
+				message:    "too many requests at once for this account; wait for one to end",
+				retryAfter: time.Second}
 		}
 		c.charge.free = free
 	}
@@ -68,7 +70,8 @@ func (s *Server) withinWindows(ctx context.Context, who *caller) error {
 		return err
 	}
 	s.metrics.limited.WithLabelValues(verdict.Window).Inc()
-	return &failure{kind: rateLimited, message: "too many requests", retryAfter: verdict.RetryAfter, window: verdict.Window}
+	return &failure{kind: rateLimited, message: "too many requests", retryAfter: verdict.RetryAfter,
+		window: verdict.Window}
 }
 
 // answerTime is how long a client may take to receive its answer, which is rarely larger than two
@@ -106,9 +109,12 @@ func creditFailure(err error) error {
 	case errors.As(err, &insufficient):
 		return failWith(err, noCredits, "there are no credits left, or they have expired")
 	case errors.Is(err, credit.ErrKeyReused):
-		return failWith(err, badParameter, "this Idempotency-Key was used with another body; use a new key for each page")
+		return failWith(err, badParameter,
+			"this Idempotency-Key was used with another body; use a new key for each page")
 	case errors.Is(err, credit.ErrKeyBusy):
-		return &failure{kind: overloaded, message: "a request with this Idempotency-Key is being worked on", retryAfter: time.Second, cause: err}
+		return &failure{kind: overloaded,
+			message: "a request with this Idempotency-Key is being worked on", retryAfter: time.Second,
+			cause: err}
 	}
 	return err
 }
@@ -161,8 +167,10 @@ func (s *Server) record(r *http.Request, c *call, took time.Duration) {
 		charged = 1
 	}
 	s.services.Uses.Record(usage.Use{
-		At: s.now(), Entry: entry, Caller: c.caller.kind, Owner: c.caller.owner, PageSlug: c.form.pageSlug,
-		Bulk: c.form.bulk, PDF: c.form.pdf, Outcome: outcome, Charged: charged, Millis: took.Milliseconds(),
+		At: s.now(), Entry: entry, Caller: c.caller.kind, Owner: c.caller.owner,
+		PageSlug: c.form.pageSlug,
+		Bulk:     c.form.bulk, PDF: c.form.pdf, Outcome: outcome, Charged: charged,
+		Millis: took.Milliseconds(),
 	})
 }
 
@@ -202,12 +210,14 @@ func (openDoor) web(r *http.Request, form *uploadForm) (*caller, error) {
 	case "", userRegistered, userGuest:
 	case userAnonymous:
 		if r.Header.Get("X-Device-Id") == "" || form.userID == "" {
-			return nil, fail(unverified, "an anonymous account is identified by the header X-Device-Id and the field userId; one is missing")
+			return nil, fail(unverified, "an anonymous account is identified by the header X-Device-Id "+
+				"and the field userId; one is missing")
 		}
 	default:
 		return nil, unknownUserType(t)
 	}
-	return &caller{kind: callerOpen, trial: true}, nil // whoever asks an open service has bought nothing
+	// whoever asks an open service has bought nothing
+	return &caller{kind: callerOpen, trial: true}, nil
 }
 
 func (openDoor) userOf(*http.Request) string { return "" }

@@ -33,8 +33,11 @@ func (s *service) dial() *net.TCPConn {
 // page for nothing.
 func TestAnswerThatIsNotTaken(t *testing.T) {
 	bothEntryPoints(t, func(t *testing.T, send func(*service) *http.Request) {
-		large := append(picture(t, 32, 32), bytes.Repeat([]byte{0xff}, 16<<20)...) // more than the kernels keep for the connection
-		s := start(t, &fakeCleaner{clean: func(context.Context, []byte, unink.Options) (*unink.Result, error) {
+		// more than the kernels keep for the connection
+		large := append(picture(t, 32, 32), bytes.Repeat([]byte{0xff}, 16<<20)...)
+		s := start(t, &fakeCleaner{clean: func(context.Context, []byte, unink.Options) (
+			*unink.Result, error,
+		) {
 			return &unink.Result{Data: large, Width: 32, Height: 32}, nil
 		}}, func(c *Config) { c.UploadTimeout, c.DrainTimeout = 500*time.Millisecond, 5*time.Second })
 		conn := s.dial()
@@ -48,7 +51,8 @@ func TestAnswerThatIsNotTaken(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.stop()
-		if log := s.logs.String(); !strings.Contains(log, "status=499") || strings.Contains(log, "still running") {
+		if log := s.logs.String(); !strings.Contains(log, "status=499") ||
+			strings.Contains(log, "still running") {
 			t.Errorf("the answer was not given up: %s", log)
 		}
 	})
@@ -58,7 +62,8 @@ func TestAnswerThatIsNotTaken(t *testing.T) {
 func TestRefusalsCanBeRead(t *testing.T) {
 	const size = 24 << 20 // more than the kernel keeps for a connection
 	s := start(t, &fakeCleaner{})
-	form, page := "multipart/form-data; boundary=b", "--b\r\nContent-Disposition: form-data; name=\"image\"\r\n\r\n"
+	form, page := "multipart/form-data; boundary=b",
+		"--b\r\nContent-Disposition: form-data; name=\"image\"\r\n\r\n"
 	token := "Bearer " + testToken
 	for name, c := range map[string]struct {
 		path, contentType, token, start string
@@ -73,12 +78,15 @@ func TestRefusalsCanBeRead(t *testing.T) {
 		"not JSON":        {"/cleanup", "text/plain", token, "", 415},
 		"no such page":    {"/nothing", "text/plain", "", "", 404},
 	} {
-		for _, length := range []string{fmt.Sprintf("Content-Length: %d", size), "Transfer-Encoding: chunked"} {
+		for _, length := range []string{fmt.Sprintf("Content-Length: %d", size),
+			"Transfer-Encoding: chunked"} {
 			header, _, _ := strings.Cut(length, ":")
 			t.Run(name+", "+strings.ToLower(header), func(t *testing.T) {
 				conn := s.dial()
-				fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: %s\r\nAuthorization: %s\r\n%s\r\n\r\n", c.path, c.contentType, c.token, length)
-				body := io.MultiReader(strings.NewReader(c.start), io.LimitReader(endless{}, size-int64(len(c.start))))
+				fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: %s\r\nAuthorization: "+
+					"%s\r\n%s\r\n\r\n", c.path, c.contentType, c.token, length)
+				body := io.MultiReader(strings.NewReader(c.start),
+					io.LimitReader(endless{}, size-int64(len(c.start))))
 				if _, err := io.Copy(conn, framed(body, strings.HasPrefix(length, "Transfer"))); err != nil {
 					t.Fatalf("while sending: %v", err)
 				}
@@ -107,7 +115,8 @@ func framed(body io.Reader, chunked bool) io.Reader {
 func TestEndlessBodyIsCutOff(t *testing.T) {
 	s := start(t, &fakeCleaner{})
 	conn := s.dial()
-	fmt.Fprint(conn, "POST /nothing HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nffffffffff\r\n")
+	fmt.Fprint(conn, "POST /nothing HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: "+
+		"chunked\r\n\r\nffffffffff\r\n")
 	if n, err := io.Copy(conn, endless{}); err == nil || n < drained {
 		t.Errorf("the connection ended after %d bytes: %v", n, err)
 	}
@@ -117,7 +126,8 @@ func TestEndlessBodyIsCutOff(t *testing.T) {
 func TestRefusalWithoutTheBody(t *testing.T) {
 	s := start(t, &fakeCleaner{})
 	conn := s.dial()
-	fmt.Fprint(conn, "POST /cleanup HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 1000000\r\n\r\n")
+	fmt.Fprint(conn, "POST /cleanup HTTP/1.1\r\nHost: localhost\r\nExpect: "+
+		"100-continue\r\nContent-Length: 1000000\r\n\r\n")
 	answer, err := io.ReadAll(conn) // to the connection's end
 	if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 401 ") {
 		t.Errorf("got %q, %v", answer, err)

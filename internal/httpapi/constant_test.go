@@ -34,7 +34,8 @@ type askedStore struct {
 	tokens int
 }
 
-func (s *askedStore) FindToken(ctx context.Context, hash string) (account.Token, account.Customer, error) {
+func (s *askedStore) FindToken(ctx context.Context,
+	hash string) (account.Token, account.Customer, error) {
 	s.tokens++
 	return s.Store.FindToken(ctx, hash)
 }
@@ -59,7 +60,9 @@ func newSecrets(t testing.TB) secrets {
 		must(err)
 		return accounts, token
 	}
-	_, s.unknown = tokenOn(&askedStore{Store: store.NewAccounts(storetest.Open(t, storetest.SQLite(t)))})
+	_, s.unknown = tokenOn(
+		&askedStore{Store: store.NewAccounts(storetest.Open(t, storetest.SQLite(t)))},
+	)
 	s.asked = &askedStore{Store: store.NewAccounts(storetest.Open(t, storetest.SQLite(t)))}
 	s.Service, s.good = tokenOn(s.asked)
 	_, err := s.CreateUser(t.Context(), s.email, "correct horse battery", "")
@@ -126,7 +129,8 @@ func TestSecretsAreComparedInConstantTime(t *testing.T) {
 				switch called(n) {
 				case "subtle.ConstantTimeCompare":
 					constantTime++
-				case "bytes.Equal", "bytes.Compare", "bytes.HasPrefix", "strings.EqualFold", "strings.Compare", "strings.HasPrefix", "slices.Equal":
+				case "bytes.Equal", "bytes.Compare", "bytes.HasPrefix", "strings.EqualFold", "strings.Compare",
+					"strings.HasPrefix", "slices.Equal":
 					t.Errorf("%s: %s is compared by %s", c.file, c.function, called(n))
 				}
 			case *ast.BinaryExpr:
@@ -183,7 +187,9 @@ func BenchmarkSecrets(b *testing.B) {
 		b.Run(group, func(b *testing.B) {
 			took := map[string][]time.Duration{}
 			for b.Loop() {
-				rand.Shuffle(len(attempts), func(i, j int) { attempts[i], attempts[j] = attempts[j], attempts[i] })
+				rand.Shuffle(len(attempts), func(i, j int) {
+					attempts[i], attempts[j] = attempts[j], attempts[i]
+				})
 				for _, a := range attempts {
 					start := time.Now()
 					a.do()

@@ -35,7 +35,8 @@ func APIURL(publicURL, domain, slug string) string {
 }
 
 func (s *Server) summary(c account.Customer, credits int) customerSummary {
-	return customerSummary{c.Slug, c.AppCode, c.Name, APIURL(s.cfg.PublicURL, s.cfg.Domain, c.Slug), c.Created, credits}
+	return customerSummary{c.Slug, c.AppCode, c.Name, APIURL(s.cfg.PublicURL, s.cfg.Domain, c.Slug),
+		c.Created, credits}
 }
 
 // customersOf lists what a user who is logged in bought with the same e-mail address.
@@ -160,7 +161,8 @@ type newToken struct {
 // rotateToken makes a token of a customer's. The earlier ones end after the grace period.
 func (s *Server) rotateToken(_ http.ResponseWriter, r *http.Request, in rotation) (any, error) {
 	if in.GraceHours < 0 || in.GraceHours > maxGraceHours {
-		return nil, fail(badParameter, "graceHours must be from 0 to %d, not %d", maxGraceHours, in.GraceHours)
+		return nil, fail(badParameter, "graceHours must be from 0 to %d, not %d", maxGraceHours,
+			in.GraceHours)
 	}
 	u, err := s.user(r)
 	if err != nil {
@@ -176,7 +178,8 @@ func (s *Server) rotateToken(_ http.ResponseWriter, r *http.Request, in rotation
 
 func customerFailure(err error) error {
 	if isNotFound(err) {
-		return failWith(err, notFound, "your account has no such API customer; one belongs to the account with the e-mail address that it was bought with")
+		return failWith(err, notFound, "your account has no such API customer; one belongs to the "+
+			"account with the e-mail address that it was bought with")
 	}
 	return accountFailure(err)
 }

@@ -19,7 +19,9 @@ const passwordOfAll = "correct horse battery"
 // member makes an account and logs in.
 func (s *accountServer) member(email, role string) (session string) {
 	s.t.Helper()
-	if _, err := s.services.Accounts.CreateUser(s.t.Context(), email, passwordOfAll, role); err != nil {
+	if _, err := s.services.Accounts.CreateUser(
+		s.t.Context(), email, passwordOfAll, role,
+	); err != nil {
 		s.t.Fatal(err)
 	}
 	return s.logIn(email, passwordOfAll)
@@ -74,7 +76,8 @@ func TestSessionsAreListedAndEndedOneByOne(t *testing.T) {
 	s.is(http.StatusNoContent, "DELETE", "/api/me/sessions/"+of[false], second, nil)
 	s.is(http.StatusUnauthorized, "GET", "/api/me", first, nil)
 	s.is(http.StatusNotFound, "DELETE", "/api/me/sessions/"+of[false], second, nil)
-	if a := s.is(http.StatusNoContent, "DELETE", "/api/me/sessions/"+of[true], second, nil); !strings.Contains(a.header.Get("Set-Cookie"), "Max-Age=0") {
+	if a := s.is(http.StatusNoContent, "DELETE", "/api/me/sessions/"+of[true], second,
+		nil); !strings.Contains(a.header.Get("Set-Cookie"), "Max-Age=0") {
 		t.Errorf("the browser keeps its cookie: %v", a.header)
 	}
 	s.is(http.StatusUnauthorized, "GET", "/api/me/sessions", second, nil)
@@ -84,12 +87,16 @@ func TestSessionsAreListedAndEndedOneByOne(t *testing.T) {
 func TestSessionsSayWhatOpenedThem(t *testing.T) {
 	s := withAccounts(t)
 	s.member("ann@example.com", "")
-	r := httptest.NewRequest(http.MethodPost, "/api/log-in", strings.NewReader(`{"email":"ann@example.com","password":"`+passwordOfAll+`"}`))
+	r := httptest.NewRequest(http.MethodPost, "/api/log-in",
+		strings.NewReader(`{"email":"ann@example.com","password":"`+passwordOfAll+`"}`))
 	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("User-Agent", "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0")
+	r.Header.Set("User-Agent",
+		"Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0")
 	var in struct{ Session string }
 	s.read(s.send(r), &in)
-	if a := s.is(http.StatusOK, "GET", "/api/me/sessions", in.Session, nil); !strings.Contains(string(a.body), `"agent":"Firefox · Linux"`) {
+	if a := s.is(http.StatusOK, "GET", "/api/me/sessions", in.Session, nil); !strings.Contains(
+		string(a.body), `"agent":"Firefox · Linux"`,
+	) {
 		t.Errorf("sessions are %s", a.body)
 	}
 }
@@ -98,7 +105,8 @@ func TestDevelopersSeeTheirOwnCustomer(t *testing.T) {
 	s := withAccounts(t)
 	session := s.member("dev@example.com", "")
 	var list struct{ Customers []customerSummary }
-	if s.read(s.is(http.StatusOK, "GET", "/api/customers", session, nil), &list); len(list.Customers) != 0 {
+	if s.read(s.is(http.StatusOK, "GET", "/api/customers", session, nil),
+		&list); len(list.Customers) != 0 {
 		t.Errorf("customers are %+v before anything was bought", list)
 	}
 	c, _ := s.bought("dev@example.com", "dev-shop")
@@ -116,13 +124,15 @@ func TestDevelopersSeeTheirOwnCustomer(t *testing.T) {
 		usage.Use{At: now, Owner: "customer:else", Outcome: "ok", Charged: 1},
 	)
 	s.read(s.is(http.StatusOK, "GET", "/api/customers", session, nil), &list)
-	if len(list.Customers) != 1 || list.Customers[0].Slug != "dev-shop" || list.Customers[0].Credits != 7 || list.Customers[0].URL != "http://dev-shop.localhost:8080" {
+	if len(list.Customers) != 1 || list.Customers[0].Slug != "dev-shop" ||
+		list.Customers[0].Credits != 7 || list.Customers[0].URL != "http://dev-shop.localhost:8080" {
 		t.Errorf("customers are %+v", list)
 	}
 	var details customerDetails
 	s.read(s.is(http.StatusOK, "GET", "/api/customers/dev-shop", session, nil), &details)
 	want := usage.Day{Day: now.Format(time.DateOnly), Uses: 2, Cleaned: 1, Charged: 1}
-	if len(details.Days) != 1 || details.Days[0] != want || len(details.Uses) != 3 || len(details.Packages) != 1 || len(details.Tokens) != 1 {
+	if len(details.Days) != 1 || details.Days[0] != want || len(details.Uses) != 3 ||
+		len(details.Packages) != 1 || len(details.Tokens) != 1 {
 		t.Errorf("details are %+v", details)
 	}
 	for _, path := range []string{"/api/customers/else-shop", "/api/customers/nobody"} {
@@ -139,7 +149,8 @@ func TestRotatingATokenGivesTheOldOneItsGrace(t *testing.T) {
 	const rotate = "/api/customers/dev-shop/rotate"
 	var made newToken
 	s.read(s.is(http.StatusOK, "POST", rotate, session, map[string]int{"graceHours": 24}), &made)
-	if s.authorized("dev-shop", old) != http.StatusOK || s.authorized("dev-shop", made.Token) != http.StatusOK {
+	if s.authorized("dev-shop", old) != http.StatusOK ||
+		s.authorized("dev-shop", made.Token) != http.StatusOK {
 		t.Error("one of the tokens is not good in the grace period")
 	}
 	if left := time.Until(made.OthersEnd); left < 23*time.Hour || left > 24*time.Hour {
@@ -147,13 +158,17 @@ func TestRotatingATokenGivesTheOldOneItsGrace(t *testing.T) {
 	}
 	var again newToken
 	s.read(s.is(http.StatusOK, "POST", rotate, session, map[string]int{}), &again)
-	if s.authorized("dev-shop", made.Token) != http.StatusUnauthorized || s.authorized("dev-shop", old) != http.StatusUnauthorized || s.authorized("dev-shop", again.Token) != http.StatusOK {
+	if s.authorized("dev-shop", made.Token) != http.StatusUnauthorized ||
+		s.authorized("dev-shop", old) != http.StatusUnauthorized ||
+		s.authorized("dev-shop", again.Token) != http.StatusOK {
 		t.Error("without a grace period the earlier tokens are not the ones that ended")
 	}
 	if strings.Contains(s.log.String(), again.Token) {
 		t.Error("the log has the token")
 	}
-	if a := s.is(http.StatusOK, "GET", "/api/customers/dev-shop", session, nil); strings.Contains(string(a.body), again.Token[:20]) || strings.Count(string(a.body), `"created"`) != 2 {
+	if a := s.is(http.StatusOK, "GET", "/api/customers/dev-shop", session, nil); strings.Contains(
+		string(a.body), again.Token[:20],
+	) || strings.Count(string(a.body), `"created"`) != 2 {
 		t.Errorf("the customer's page: %s", a.body)
 	}
 	s.is(http.StatusBadRequest, "POST", rotate, session, map[string]int{"graceHours": 169})
@@ -179,15 +194,19 @@ func TestRevokedCustomersAreGone(t *testing.T) {
 func TestUnconfirmedAddressesHaveNoCustomer(t *testing.T) {
 	s := withAccounts(t)
 	s.bought("dev@example.com", "dev-shop")
-	if _, err := s.services.Accounts.CustomerOf(t.Context(), account.User{ID: "usr_1", Kind: account.Registered, Email: "dev@example.com"}); !isNotFound(err) {
+	if _, err := s.services.Accounts.CustomerOf(
+		t.Context(), account.User{ID: "usr_1", Kind: account.Registered, Email: "dev@example.com"},
+	); !isNotFound(err) {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestAPIURL(t *testing.T) {
 	for public, want := range map[string]string{
-		"http://localhost:8080": "http://acme.example.com:8080", "http://localhost": "http://acme.example.com",
-		"https://example.com": "https://acme.example.com", "https://example.com:8443": "https://acme.example.com",
+		"http://localhost:8080":    "http://acme.example.com:8080",
+		"http://localhost":         "http://acme.example.com",
+		"https://example.com":      "https://acme.example.com",
+		"https://example.com:8443": "https://acme.example.com",
 	} {
 		if got := APIURL(public, "example.com", "acme"); got != want {
 			t.Errorf("%s: %s, want %s", public, got, want)
@@ -215,7 +234,9 @@ func TestAccountIsAPageAndAnAPI(t *testing.T) {
 	} {
 		r := httptest.NewRequest(http.MethodGet, "/account", nil)
 		r.Host = c.host
-		for header, value := range map[string]string{"Accept": c.accept, "Authorization": c.authorization, "Cookie": c.cookie} {
+		for header, value := range map[string]string{
+			"Accept": c.accept, "Authorization": c.authorization, "Cookie": c.cookie,
+		} {
 			if value != "" {
 				r.Header.Set(header, value)
 			}
@@ -241,14 +262,17 @@ func TestOlderUses(t *testing.T) {
 	var uses []usage.Use
 	for i := range usesShown + 3 {
 		at := time.Now().Add(-time.Duration(i) * time.Minute)
-		uses = append(uses, usage.Use{At: at, Owner: userOwner(u.ID), Outcome: fmt.Sprint(i)}, usage.Use{At: at, Owner: customerOwner(c.ID), Outcome: fmt.Sprint(i)})
+		uses = append(uses, usage.Use{At: at, Owner: userOwner(u.ID), Outcome: fmt.Sprint(i)},
+			usage.Use{At: at, Owner: customerOwner(c.ID), Outcome: fmt.Sprint(i)})
 	}
 	s.used(uses...)
 	for _, path := range []string{"/api/me", "/api/customers/ann-shop"} {
 		var first, rest useList
 		s.read(s.is(http.StatusOK, "GET", path, session, nil), &first)
-		s.read(s.is(http.StatusOK, "GET", path+"/uses?after="+url.QueryEscape(first.Older), session, nil), &rest)
-		if len(first.Uses) != usesShown || len(rest.Uses) != 3 || rest.Uses[0].Outcome != fmt.Sprint(usesShown) || rest.Older != "" {
+		s.read(s.is(http.StatusOK, "GET", path+"/uses?after="+url.QueryEscape(first.Older), session, nil),
+			&rest)
+		if len(first.Uses) != usesShown || len(rest.Uses) != 3 ||
+			rest.Uses[0].Outcome != fmt.Sprint(usesShown) || rest.Older != "" {
 			t.Errorf("%s: %d uses, then %+v", path, len(first.Uses), rest)
 		}
 		for _, after := range []string{"", "x", "1", "1.", "x.use_1", "99999999999999999999.use_1"} {
@@ -261,8 +285,10 @@ func TestOlderUses(t *testing.T) {
 
 func TestMoney(t *testing.T) {
 	for want, got := range map[string]string{
-		"$4.90": money("usd", 4.9, 2), "$49": money("usd", 49, 2), "$1,999": money("usd", 1999, 2), "€1,234,567.89": money("eur", 1234567.89, 2),
-		"$0.098": money("usd", 0.098, 3), "$0.05": money("usd", 0.05, 3), "4.50 CHF": money("chf", 4.5, 2), "$100": money("usd", 100, 3), "$999": money("usd", 999, 2),
+		"$4.90": money("usd", 4.9, 2), "$49": money("usd", 49, 2), "$1,999": money("usd", 1999, 2),
+		"€1,234,567.89": money("eur", 1234567.89, 2),
+		"$0.098":        money("usd", 0.098, 3), "$0.05": money("usd", 0.05, 3),
+		"4.50 CHF": money("chf", 4.5, 2), "$100": money("usd", 100, 3), "$999": money("usd", 999, 2),
 	} {
 		if got != want {
 			t.Errorf("got %s, want %s", got, want)
@@ -305,7 +331,8 @@ func TestUnknownDomainsAreNotToldApart(t *testing.T) {
 		a := s.send(r)
 		return fmt.Sprint(a.status, string(a.body), a.header.Get("X-Credits-Remaining"))
 	}
-	for _, bad := range []string{"", "Bearer " + strings.ToUpper(token), "Basic " + token, "Bearer x"} {
+	for _, bad := range []string{"", "Bearer " + strings.ToUpper(token), "Basic " + token,
+		"Bearer x"} {
 		if known, unknown := ask(c.Slug, bad), ask("nobody", bad); known != unknown {
 			t.Errorf("%q: a customer's domain says %s, nobody's %s", bad, known, unknown)
 		}

@@ -33,7 +33,8 @@ import (
 )
 
 // undescribed are the pages and the probes, which are no part of what callers program against.
-var undescribed = []string{"GET /", "GET /openapi.json", "GET /developers", "GET /healthz", "GET /readyz"}
+var undescribed = []string{"GET /", "GET /openapi.json", "GET /developers", "GET /healthz",
+	"GET /readyz"}
 
 // operations are the described methods and paths.
 func operations(t testing.TB) (*openapi3.T, map[string]*openapi3.Operation) {
@@ -81,7 +82,8 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 	_, described := operations(t)
 	routes := registered(t)
 	if len(routes) < len(described) {
-		t.Fatalf("found %d routes in the source, fewer than are described (%d)", len(routes), len(described))
+		t.Fatalf("found %d routes in the source, fewer than are described (%d)", len(routes),
+			len(described))
 	}
 	for _, route := range routes {
 		if described[route] == nil && !slices.Contains(undescribed, route) {
@@ -111,10 +113,13 @@ func TestAccountsAnswerAsDescribed(t *testing.T) {
 	const email, password, other = "ann@example.com", "correct horse battery", "staple battery horse"
 
 	s.is(http.StatusOK, "GET", "/api/catalogue", "", nil)
-	s.is(http.StatusBadRequest, "POST", "/api/sign-up", "", map[string]string{"email": email, "password": password, "cfTurnstileToken": "no"})
+	s.is(http.StatusBadRequest, "POST", "/api/sign-up", "",
+		map[string]string{"email": email, "password": password, "cfTurnstileToken": "no"})
 	s.is(http.StatusBadRequest, "POST", "/api/sign-up", "", map[string]string{"e-mail": email})
-	s.is(http.StatusAccepted, "POST", "/api/sign-up", "", map[string]string{"email": email, "password": password, "cfTurnstileToken": s.human()})
-	s.is(http.StatusBadRequest, "POST", "/api/log-in", "", map[string]string{"email": email, "password": password})
+	s.is(http.StatusAccepted, "POST", "/api/sign-up", "",
+		map[string]string{"email": email, "password": password, "cfTurnstileToken": s.human()})
+	s.is(http.StatusBadRequest, "POST", "/api/log-in", "",
+		map[string]string{"email": email, "password": password})
 	s.is(http.StatusBadRequest, "POST", "/api/verify", "", map[string]string{"token": "no"})
 	s.is(http.StatusNoContent, "POST", "/api/verify", "", map[string]string{"token": s.notice.Token})
 
@@ -131,16 +136,20 @@ func TestAccountsAnswerAsDescribed(t *testing.T) {
 	s.is(http.StatusNotFound, "POST", "/api/checkout", session, map[string]string{"plan": "starter"})
 	s.is(http.StatusNotFound, "GET", "/api/sign-in", "", nil)
 	s.is(http.StatusNotFound, "POST", "/api/stripe/webhook", "", map[string]string{})
-	s.is(http.StatusBadRequest, "POST", "/api/password", session, map[string]string{"old": "wrong", "new": other})
-	s.is(http.StatusNoContent, "POST", "/api/password", session, map[string]string{"old": password, "new": other})
+	s.is(http.StatusBadRequest, "POST", "/api/password", session,
+		map[string]string{"old": "wrong", "new": other})
+	s.is(http.StatusNoContent, "POST", "/api/password", session,
+		map[string]string{"old": password, "new": other})
 	s.is(http.StatusUnauthorized, "GET", "/api/me", session, nil)
 
 	s.is(http.StatusAccepted, "POST", "/api/password-reset", "", map[string]string{"email": email})
-	s.is(http.StatusNoContent, "POST", "/api/password-reset/done", "", map[string]string{"token": s.notice.Token, "password": password})
+	s.is(http.StatusNoContent, "POST", "/api/password-reset/done", "",
+		map[string]string{"token": s.notice.Token, "password": password})
 	s.is(http.StatusNoContent, "POST", "/api/log-out-everywhere", s.logIn(email, password), nil)
 	s.is(http.StatusNoContent, "POST", "/api/log-out", s.logIn(email, password), nil)
 	s.is(http.StatusNoContent, "DELETE", "/api/me", s.logIn(email, password), nil)
-	s.is(http.StatusBadRequest, "POST", "/api/log-in", "", map[string]string{"email": email, "password": password})
+	s.is(http.StatusBadRequest, "POST", "/api/log-in", "",
+		map[string]string{"email": email, "password": password})
 }
 
 func TestAnonymousAccountsAnswerAsDescribed(t *testing.T) {
@@ -165,7 +174,9 @@ func TestAnonymousAccountsAnswerAsDescribed(t *testing.T) {
 
 func TestCustomersAnswerAsDescribed(t *testing.T) {
 	s := withAccounts(t)
-	customer, _, err := s.services.Accounts.CreateCustomer(t.Context(), "dev@example.com", "Dev", "dev-shop", "")
+	customer, _, err := s.services.Accounts.CreateCustomer(
+		t.Context(), "dev@example.com", "Dev", "dev-shop", "",
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,12 +196,14 @@ func TestCustomersAnswerAsDescribed(t *testing.T) {
 		t.Errorf("without credits: status %d: %s", a.status, a.body)
 	}
 	if _, _, err := s.services.Credits.Grant(t.Context(), credit.Grant{
-		Owner: customerOwner(customer.ID), Plan: "starter", Credits: 2, Expires: credit.Never, Source: "test",
+		Owner: customerOwner(customer.ID), Plan: "starter", Credits: 2, Expires: credit.Never,
+		Source: "test",
 	}); err != nil {
 		t.Fatal(err)
 	}
 	a := send("POST", "/cleanup", page)
-	if got := a.header; a.status != http.StatusOK || got.Get("X-Credits-Charged") != "1" || got.Get("X-Credits-Remaining") != "1" {
+	if got := a.header; a.status != http.StatusOK || got.Get("X-Credits-Charged") != "1" ||
+		got.Get("X-Credits-Remaining") != "1" {
 		t.Errorf("status %d, headers %v", a.status, got)
 	}
 	var left struct{ Data struct{ Credits int } }
@@ -218,19 +231,22 @@ func TestPagesAreRefusedAsDescribed(t *testing.T) {
 	if a := upload(); a.status != http.StatusBadRequest {
 		t.Errorf("a guest without a token: status %d: %s", a.status, a.body)
 	}
-	pdf := []field{{name: "isPdfProcessing", value: "true"}, {name: "deviceId", value: "device-of-the-tests"}}
+	pdf := []field{{name: "isPdfProcessing", value: "true"},
+		{name: "deviceId", value: "device-of-the-tests"}}
 	for range s.cfg.PDFGuestDaily {
 		if a := upload(pdf...); a.status != http.StatusOK {
 			t.Fatalf("status %d: %s", a.status, a.body)
 		}
 	}
-	if a := upload(pdf...); a.status != http.StatusPaymentRequired || !strings.Contains(string(a.body), `"redirectUrl":"/pricing"`) {
+	if a := upload(pdf...); a.status != http.StatusPaymentRequired ||
+		!strings.Contains(string(a.body), `"redirectUrl":"/pricing"`) {
 		t.Errorf("an allowance used up: status %d: %s", a.status, a.body)
 	}
 	for range 2 { // a request that finds no credits counts too
 		upload(pdf...)
 	}
-	if a := upload(pdf...); a.status != http.StatusTooManyRequests || !strings.Contains(string(a.body), `"limitType":"minute"`) {
+	if a := upload(pdf...); a.status != http.StatusTooManyRequests ||
+		!strings.Contains(string(a.body), `"limitType":"minute"`) {
 		t.Errorf("beyond the window: status %d: %s", a.status, a.body)
 	}
 	r := httptest.NewRequest(http.MethodPost, "/api/log-out", nil)
@@ -308,7 +324,8 @@ func withAccountsOn(t testing.TB, address string, change ...func(*Services)) *ac
 	must(err)
 	credits, err := credit.New(store.NewCredits(db), credit.DefaultConfig(), time.Now)
 	must(err)
-	bots, err := botcheck.NewALTCHA(botcheck.ALTCHAConfig{Key: secret, Cost: 1}, store.NewNonces(db), time.Now)
+	bots, err := botcheck.NewALTCHA(botcheck.ALTCHAConfig{Key: secret, Cost: 1},
+		store.NewNonces(db), time.Now)
 	must(err)
 	uses, err := usage.NewRecorder(store.NewUsage(db), usage.DefaultConfig(), log)
 	must(err)
@@ -318,8 +335,9 @@ func withAccountsOn(t testing.TB, address string, change ...func(*Services)) *ac
 		Accounts: accounts, Credits: credits, Catalogue: credit.DefaultCatalogue(),
 		Limits: limit.NewMemory(limit.DefaultKeys, time.Now), Slots: limit.NewSlots(4),
 		Bots: bots, Challenge: func() (any, error) { return bots.Challenge() },
-		Uses: uses, History: usage.New(store.NewUsage(db)), Revenue: store.NewPurchases(db).Revenue, Database: db.Ping,
-		Mail: func(context.Context) (mail.Status, error) { return mail.Status{}, nil },
+		Uses: uses, History: usage.New(store.NewUsage(db)), Revenue: store.NewPurchases(db).Revenue,
+		Database: db.Ping,
+		Mail:     func(context.Context) (mail.Status, error) { return mail.Status{}, nil },
 	}
 	for _, c := range change {
 		c(services)
@@ -378,7 +396,9 @@ var placeholder = regexp.MustCompile(`\\{\w+\\}`)
 // template is the described name of a request's method and path, which may have parameters.
 func template(name string, described map[string]*openapi3.Operation) string {
 	for other := range described {
-		if regexp.MustCompile("^"+placeholder.ReplaceAllString(regexp.QuoteMeta(other), "[^/]+")+"$").MatchString(name) && described[name] == nil {
+		if regexp.MustCompile("^"+placeholder.ReplaceAllString(
+			regexp.QuoteMeta(other), "[^/]+",
+		)+"$").MatchString(name) && described[name] == nil {
 			return other
 		}
 	}
@@ -439,7 +459,8 @@ func (s *accountServer) lastRoute() (route string) {
 func (s *accountServer) logIn(email, password string) string {
 	s.t.Helper()
 	var in struct{ Session string }
-	s.read(s.is(http.StatusOK, "POST", "/api/log-in", "", map[string]string{"email": email, "password": password}), &in)
+	s.read(s.is(http.StatusOK, "POST", "/api/log-in", "",
+		map[string]string{"email": email, "password": password}), &in)
 	return in.Session
 }
 

@@ -57,7 +57,10 @@ var developerTable = map[kind]developerRow{
 }
 
 // sizeRule is said with every code 1004.
-var sizeRule = fmt.Sprintf("the image must be under 5 MB and its longest side under %d px, each side at least %d px", maxDeveloperSide, minImageSide)
+var sizeRule = fmt.Sprintf(
+	"the image must be under 5 MB and its longest side under %d px, each side at least %d px",
+	maxDeveloperSide, minImageSide,
+)
 
 // developerFailure is the developer entry point's error envelope.
 type developerFailure struct {
@@ -132,7 +135,8 @@ func (s *Server) cleanup(w http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer := developerAnswer{Data: envelope{imageAnswer{MediaID: res.Data, Before: res.Before}}, Message: "success"}
+	answer := developerAnswer{Data: envelope{imageAnswer{MediaID: res.Data, Before: res.Before}},
+		Message: "success"}
 	if in.options.Layers {
 		answer.Data.Data.Layers, answer.Data.Data.Report = &layers{res.Handwriting, res.Mask}, &res.Report
 	}
@@ -151,11 +155,14 @@ func (s *Server) cleanup(w http.ResponseWriter, r *http.Request) (any, error) {
 
 // readCleanup reads the body, a JSON object or a form, and what has to be the same with the same
 // Idempotency-Key.
-func (s *Server) readCleanup(w http.ResponseWriter, r *http.Request) (in input, same [][]byte, err error) {
+func (s *Server) readCleanup(w http.ResponseWriter,
+	r *http.Request) (in input, same [][]byte, err error) {
 	contentType := r.Header.Get("Content-Type")
-	if media, _, err := mime.ParseMediaType(contentType); err == nil && media == "multipart/form-data" {
+	if media, _, err := mime.ParseMediaType(contentType); err == nil &&
+		media == "multipart/form-data" {
 		in, err = s.readCleanupForm(w, r)
-		return in, [][]byte{fmt.Appendf(nil, "%+v", in.options), in.image}, err // each form has another boundary
+		// each form has another boundary
+		return in, [][]byte{fmt.Appendf(nil, "%+v", in.options), in.image}, err
 	}
 	if err := checkJSON(contentType); err != nil {
 		return in, nil, err
@@ -176,7 +183,8 @@ func (s *Server) readCleanupForm(w http.ResponseWriter, r *http.Request) (in inp
 	err = s.readBody(w, r, maxImageBytes+formSlack, func() error {
 		parts, err := r.MultipartReader()
 		if err != nil {
-			return failWith(err, badMediaType, "the body must be multipart/form-data with a boundary, or JSON")
+			return failWith(err, badMediaType,
+				"the body must be multipart/form-data with a boundary, or JSON")
 		}
 		in, err = parseCleanupForm(parts)
 		return err
@@ -273,7 +281,8 @@ func (s *Server) credits(ctx context.Context, owner string) (accountState, error
 		if usable {
 			state.Credits += p.Remaining
 		}
-		state.Packages = append(state.Packages, packageState{p.Plan, p.Credits, p.Remaining, p.Expires, !usable})
+		state.Packages = append(state.Packages,
+			packageState{p.Plan, p.Credits, p.Remaining, p.Expires, !usable})
 	}
 	return state, nil
 }
@@ -283,7 +292,9 @@ func checkJSON(contentType string) error {
 	media, params, err := mime.ParseMediaType(contentType)
 	charset, given := params["charset"]
 	if err != nil || media != "application/json" || given && !strings.EqualFold(charset, "utf-8") {
-		return fail(badMediaType, "Content-Type must be application/json; charset=UTF-8 or multipart/form-data, not %q", contentType)
+		return fail(badMediaType,
+			"Content-Type must be application/json; charset=UTF-8 or multipart/form-data, not %q",
+			contentType)
 	}
 	return nil
 }

@@ -71,7 +71,8 @@ func (s *Server) answer(answer answerer, w http.ResponseWriter, r *http.Request)
 }
 
 // refuseWith answers an error, and returns it.
-func (s *Server) refuseWith(w http.ResponseWriter, r *http.Request, err error, write failureWriter) error {
+func (s *Server) refuseWith(w http.ResponseWriter, r *http.Request, err error,
+	write failureWriter) error {
 	f := asFailure(err)
 	callOf(r).failure = f
 	if f.kind != gone {
@@ -140,7 +141,8 @@ func only(method string, write failureWriter) http.Handler {
 
 // readBody hands the request's body to read, bounded in size and time. The request gives up its
 // place while it waits for the client, and takes one again when the body is there.
-func (s *Server) readBody(w http.ResponseWriter, r *http.Request, limit int64, read func() error) error {
+func (s *Server) readBody(w http.ResponseWriter, r *http.Request, limit int64,
+	read func() error) error {
 	if r.ContentLength > limit {
 		return &http.MaxBytesError{Limit: limit}
 	}

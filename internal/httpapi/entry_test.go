@@ -21,7 +21,9 @@ import (
 
 // seeing returns a cleaner that keeps the options of the last page.
 func seeing(seen *unink.Options) *fakeCleaner {
-	return &fakeCleaner{clean: func(_ context.Context, data []byte, o unink.Options) (*unink.Result, error) {
+	return &fakeCleaner{clean: func(_ context.Context, data []byte, o unink.Options) (
+		*unink.Result, error,
+	) {
 		*seen = o
 		return echo(data, o)
 	}}
@@ -62,7 +64,8 @@ func TestWebSuccess(t *testing.T) {
 			s := start(t, seeing(&seen))
 			a := s.do(s.webRequest(c.query, c.fields...))
 			v := a.decode(t)
-			if a.status != 200 || v.Code == nil || *v.Code != 0 || v.IsTrial == nil || !*v.IsTrial || !bytes.Equal(v.Data.Data.MediaID, page) {
+			if a.status != 200 || v.Code == nil || *v.Code != 0 || v.IsTrial == nil || !*v.IsTrial ||
+				!bytes.Equal(v.Data.Data.MediaID, page) {
 				t.Errorf("got %d %.200s", a.status, a.body)
 			}
 			if got := a.header.Get("Content-Type"); got != "application/json" {
@@ -78,12 +81,16 @@ func TestWebSuccess(t *testing.T) {
 func TestWebLayers(t *testing.T) {
 	page := picture(t, 40, 30)
 	s := start(t, &fakeCleaner{})
-	a := s.do(s.webRequest("", field{name: "image", data: page}, field{name: "returnLayers", value: "true"}))
+	a := s.do(s.webRequest("", field{name: "image", data: page},
+		field{name: "returnLayers", value: "true"}))
 	v := a.decode(t)
-	if l := v.Data.Data.Layers; a.status != 200 || l == nil || string(l.Handwriting) != "ink" || string(l.Mask) != "mask" {
+	if l := v.Data.Data.Layers; a.status != 200 || l == nil || string(l.Handwriting) != "ink" ||
+		string(l.Mask) != "mask" {
 		t.Errorf("got %d %.200s", a.status, a.body)
 	}
-	if v := s.do(s.webRequest("", field{name: "image", data: page})).decode(t); v.Data.Data.Layers != nil {
+	if v := s.do(
+		s.webRequest("", field{name: "image", data: page}),
+	).decode(t); v.Data.Data.Layers != nil {
 		t.Error("layers that nobody asked for")
 	}
 }
@@ -114,7 +121,8 @@ func TestWebIdempotencyKey(t *testing.T) {
 		r.Header.Set("Idempotency-Key", key)
 		return s.send(r)
 	}
-	image, other := field{name: "image", data: picture(t, 40, 30)}, field{name: "image", data: picture(t, 41, 30)}
+	image, other := field{name: "image", data: picture(t, 40, 30)},
+		field{name: "image", data: picture(t, 41, 30)}
 	colour := field{name: "preserveColor", value: "true"}
 	for _, c := range []struct {
 		key    string
@@ -215,7 +223,9 @@ func TestEngineRefusals(t *testing.T) {
 	} {
 		t.Run(string(code), func(t *testing.T) {
 			s := start(t, refusing(code))
-			if a := s.do(s.webRequest("", field{name: "image", data: page})); !is(t, a, want.web, want.name, 0) {
+			if a := s.do(s.webRequest("", field{name: "image", data: page})); !is(
+				t, a, want.web, want.name, 0,
+			) {
 				t.Errorf("web: got %d %s", a.status, a.body)
 			}
 			if a := s.do(s.developerRequest(mediaJSON(page, ""))); !is(t, a, want.status, "", want.code) {
@@ -228,7 +238,9 @@ func TestEngineRefusals(t *testing.T) {
 // A worker on another machine that fails is a failure of the inside to the web entry point.
 func TestRemoteWorkerFails(t *testing.T) {
 	bothEntryPoints(t, func(t *testing.T, send func(*service) *http.Request) {
-		s := start(t, &fakeCleaner{clean: func(context.Context, []byte, unink.Options) (*unink.Result, error) {
+		s := start(t, &fakeCleaner{clean: func(context.Context, []byte, unink.Options) (
+			*unink.Result, error,
+		) {
 			return nil, fmt.Errorf("10.0.0.7 does not answer: %w", gate.ErrWorker)
 		}})
 		a := s.do(send(s))
@@ -237,7 +249,8 @@ func TestRemoteWorkerFails(t *testing.T) {
 			t.Errorf("got %d %s", a.status, a.body)
 		}
 		s.stop()
-		if log := s.logs.String(); !strings.Contains(log, "level=ERROR") || !strings.Contains(log, "10.0.0.7") {
+		if log := s.logs.String(); !strings.Contains(log, "level=ERROR") ||
+			!strings.Contains(log, "10.0.0.7") {
 			t.Errorf("the log does not say what happened: %s", log)
 		}
 	})
@@ -266,7 +279,8 @@ func TestDeveloperSuccess(t *testing.T) {
 			s := start(t, seeing(&seen))
 			a := s.do(s.developerRequest(mediaJSON(page, c.more)))
 			v := a.decode(t)
-			if a.status != 200 || v.Code == nil || *v.Code != 0 || v.Message != "success" || !bytes.Equal(v.Data.Data.MediaID, page) {
+			if a.status != 200 || v.Code == nil || *v.Code != 0 || v.Message != "success" ||
+				!bytes.Equal(v.Data.Data.MediaID, page) {
 				t.Errorf("got %d %.200s", a.status, a.body)
 			}
 			if got := a.header.Get("Content-Type"); got != "application/json; charset=UTF-8" {
@@ -357,7 +371,8 @@ func TestDeveloperRefusals(t *testing.T) {
 				t.Errorf("Content-Type %q", got)
 			}
 			message := a.decode(t).Message
-			if c.code == 1004 && (!strings.Contains(message, "under 5 MB") || !strings.Contains(message, "under 4000 px")) {
+			if c.code == 1004 && (!strings.Contains(message, "under 5 MB") ||
+				!strings.Contains(message, "under 4000 px")) {
 				t.Errorf("the message lacks the limits: %s", message)
 			}
 		})
@@ -378,7 +393,8 @@ func TestDeveloperTakesWhatItPromises(t *testing.T) {
 			t.Errorf("%s: got %d %.200s", name, a.status, a.body)
 		}
 	}
-	for _, contentType := range []string{"application/json", "application/json; charset=utf-8", "Application/JSON;charset=\"UTF-8\""} {
+	for _, contentType := range []string{"application/json", "application/json; charset=utf-8",
+		"Application/JSON;charset=\"UTF-8\""} {
 		r := s.developerRequest(mediaJSON(page, ""))
 		r.Header.Set("Content-Type", contentType)
 		if a := s.do(r); a.status != 200 {
@@ -398,7 +414,9 @@ func TestEndlessBody(t *testing.T) {
 	r = s.webRequest("")
 	start := "--b\r\nContent-Disposition: form-data; name=\"other\"\r\n\r\n"
 	r.Header.Set("Content-Type", "multipart/form-data; boundary=b")
-	r.Body, r.ContentLength, r.GetBody = io.NopCloser(io.MultiReader(strings.NewReader(start), endless{})), -1, nil
+	r.Body, r.ContentLength, r.GetBody = io.NopCloser(
+		io.MultiReader(strings.NewReader(start), endless{}),
+	), -1, nil
 	if a := s.do(r); !is(t, a, 400, "FILE_TOO_LARGE", 0) {
 		t.Errorf("got %d %s", a.status, a.body)
 	}
@@ -426,7 +444,8 @@ func hugeHeader(t testing.TB, w, h int) []byte {
 
 func FuzzUploadForm(f *testing.F) {
 	page := picture(f, 16, 16)
-	f.Add([]byte("--b\r\nContent-Disposition: form-data; name=\"image\"; filename=\"p\"\r\n\r\n" + string(page) + "\r\n--b--\r\n"))
+	f.Add([]byte("--b\r\nContent-Disposition: form-data; name=\"image\"; filename=\"p\"\r\n\r\n" +
+		string(page) + "\r\n--b--\r\n"))
 	f.Add([]byte("--b\r\nContent-Disposition: form-data; name=\"preserveColor\"\r\n\r\ntrue\r\n--b--"))
 	f.Add([]byte("--b\r\nContent-Disposition: form-data; name=\"pageSlug\"\r\n\r\na/b\r\n--b--"))
 	f.Fuzz(func(t *testing.T, body []byte) {
@@ -438,7 +457,8 @@ func FuzzUploadForm(f *testing.F) {
 			}
 			return
 		}
-		if len(form.image) == 0 || len(form.image) > maxImageBytes || !slugForm.MatchString(form.pageSlug) {
+		if len(form.image) == 0 || len(form.image) > maxImageBytes ||
+			!slugForm.MatchString(form.pageSlug) {
 			t.Errorf("accepted %d bytes, slug %q", len(form.image), form.pageSlug)
 		}
 	})
@@ -470,7 +490,8 @@ func FuzzMedia(f *testing.F) {
 			return
 		}
 		got := base64.RawStdEncoding.EncodeToString(data)
-		if want := strings.TrimRight(s, "="); len(got) != len(want) || got[:len(got)-1] != want[:len(want)-1] {
+		if want := strings.TrimRight(s, "="); len(got) != len(want) ||
+			got[:len(got)-1] != want[:len(want)-1] {
 			t.Errorf("%q stands for %q", s, got)
 		}
 	})
@@ -482,7 +503,9 @@ func TestDecodersWordsAreForTheLog(t *testing.T) {
 	s := start(t, &fakeCleaner{})
 	for _, w := range []int{1 << 31, 1<<32 - 1} {
 		page := hugeHeader(t, w, w)
-		if a := s.do(s.webRequest("", field{name: "image", data: page})); !is(t, a, 400, "IMAGE_TOO_LARGE", 0) {
+		if a := s.do(s.webRequest("", field{name: "image", data: page})); !is(
+			t, a, 400, "IMAGE_TOO_LARGE", 0,
+		) {
 			t.Errorf("%d: got %d %s", w, a.status, a.body)
 		}
 		if a := s.do(s.developerRequest(mediaJSON(page, ""))); !is(t, a, 400, "", 1004) {

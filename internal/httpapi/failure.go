@@ -98,14 +98,17 @@ func asFailure(err error) *failure {
 	switch {
 	case errors.As(err, &f):
 		return f
-	case errors.As(err, &away) && away.Unavailable(): // before its cause, which may be a deadline of its own
+	// before its cause, which may be a deadline of its own
+	case errors.As(err, &away) && away.Unavailable():
 		return busy(err, "the service cannot reach its data; try again later")
 	case errors.Is(err, gate.ErrFull):
 		return busy(err, "all workers are busy and the queue is full; try again later")
 	case errors.Is(err, gate.ErrLate):
-		return busy(err, "the pages that wait leave too little time for this one; try again later, or a smaller image")
+		return busy(err, "the pages that wait leave too little time for this one; try again later, or "+
+			"a smaller image")
 	case errors.Is(err, gate.ErrTooMuch):
-		return failWith(err, badDimensions, "the image has more pixels than can be worked on within the service's deadline; scale it down")
+		return failWith(err, badDimensions, "the image has more pixels than can be worked on within "+
+			"the service's deadline; scale it down")
 	case errors.Is(err, gate.ErrClosed):
 		return busy(err, "the service is shutting down; try again")
 	case errors.Is(err, gate.ErrNoWorker):
@@ -115,11 +118,14 @@ func asFailure(err error) *failure {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return failWith(err, timedOut, "the upload took too long")
 	case errors.Is(err, context.DeadlineExceeded):
-		return failWith(err, timedOut, "processing took longer than the deadline; try a smaller image, or later")
+		return failWith(err, timedOut,
+			"processing took longer than the deadline; try a smaller image, or later")
 	case errors.Is(err, context.Canceled):
 		return failWith(err, gone, "the client went away")
 	case errors.As(err, &tooLarge):
-		return failWith(err, bodyTooLarge, fmt.Sprintf("the request body is larger than %d bytes; an image may have at most 5 MB", tooLarge.Limit))
+		return failWith(err, bodyTooLarge,
+			fmt.Sprintf("the request body is larger than %d bytes; an image may have at most 5 MB",
+				tooLarge.Limit))
 	case errors.As(err, &e):
 		return failWith(err, kindOf(e.Code), sentence(e))
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):

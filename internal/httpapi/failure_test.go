@@ -18,7 +18,8 @@ func (a away) Unwrap() error { return a.error }
 // Whatever kept the database from answering, callers hear that they may come again: not that their
 // upload or their page was too slow.
 func TestDatabaseAwayIsToldAsSuch(t *testing.T) {
-	for _, cause := range []error{context.DeadlineExceeded, os.ErrDeadlineExceeded, errors.New("connection refused")} {
+	for _, cause := range []error{context.DeadlineExceeded, os.ErrDeadlineExceeded,
+		errors.New("connection refused")} {
 		f := asFailure(fmt.Errorf("reserve: %w", away{cause}))
 		if f.kind != overloaded || f.retryAfter <= 0 || !errors.Is(f, cause) {
 			t.Errorf("%v became %+v", cause, f)

@@ -47,7 +47,8 @@ func missingImage() error {
 type fields[F any] map[string]func(f *F, name string, r io.Reader) error
 
 // parseParts reads a form part by part, each bounded.
-func parseParts[F any](parts *multipart.Reader, form *F, known fields[F], unknown func(name string) error) error {
+func parseParts[F any](parts *multipart.Reader, form *F, known fields[F],
+	unknown func(name string) error) error {
 	seen := map[string]bool{}
 	for {
 		part, err := parts.NextPart()
@@ -66,7 +67,8 @@ func parseParts[F any](parts *multipart.Reader, form *F, known fields[F], unknow
 			continue
 		}
 		if seen[name] {
-			return fail(badParameter, "the field %s is given more than once; send one image and one value per request", name)
+			return fail(badParameter,
+				"the field %s is given more than once; send one image and one value per request", name)
 		}
 		seen[name] = true
 		if err := set(form, name, part); err != nil {
@@ -78,7 +80,8 @@ func parseParts[F any](parts *multipart.Reader, form *F, known fields[F], unknow
 // file reads the picture of a form.
 func file[F any](of func(*F) *[]byte) func(*F, string, io.Reader) error {
 	return func(f *F, _ string, r io.Reader) (err error) {
-		*of(f), err = readAtMost(r, maxImageBytes, fail(fileTooLarge, "the image is larger than 5 MB; scale it down or save it as JPEG"))
+		*of(f), err = readAtMost(r, maxImageBytes,
+			fail(fileTooLarge, "the image is larger than 5 MB; scale it down or save it as JPEG"))
 		return err
 	}
 }
@@ -116,7 +119,8 @@ var formFields = fields[uploadForm]{
 
 func text[F any](set func(f *F, name, value string) error) func(*F, string, io.Reader) error {
 	return func(f *F, name string, r io.Reader) error {
-		b, err := readAtMost(r, maxFieldBytes, fail(badParameter, "the field %s is longer than %d bytes", name, maxFieldBytes))
+		b, err := readAtMost(r, maxFieldBytes,
+			fail(badParameter, "the field %s is longer than %d bytes", name, maxFieldBytes))
 		if err != nil {
 			return err
 		}

@@ -26,7 +26,10 @@ func TestRefusedPagesAreNotWrittenDown(t *testing.T) {
 	}
 	poor, poorToken := s.bought("poor@example.com", "poor-shop")
 	rich, richToken := s.bought("rich@example.com", "rich-shop")
-	if _, _, err := s.services.Credits.Grant(t.Context(), credit.Grant{Owner: customerOwner(rich.ID), Credits: 2, Expires: credit.Never, Source: "test"}); err != nil {
+	if _, _, err := s.services.Credits.Grant(
+		t.Context(), credit.Grant{Owner: customerOwner(rich.ID), Credits: 2, Expires: credit.Never,
+			Source: "test"},
+	); err != nil {
 		t.Fatal(err)
 	}
 	page := picture(t, 32, 32)
@@ -47,7 +50,8 @@ func TestRefusedPagesAreNotWrittenDown(t *testing.T) {
 	want := func(a answer, status int, remaining string) {
 		t.Helper()
 		if a.status != status || a.header.Get("X-Credits-Remaining") != remaining {
-			t.Errorf("got %d with %q credits, want %d with %q: %s", a.status, a.header.Get("X-Credits-Remaining"), status, remaining, a.body)
+			t.Errorf("got %d with %q credits, want %d with %q: %s", a.status,
+				a.header.Get("X-Credits-Remaining"), status, remaining, a.body)
 		}
 	}
 	want(cleanup(rich.Slug, richToken, "charged", page), http.StatusOK, "1")
@@ -66,7 +70,8 @@ func TestRefusedPagesAreNotWrittenDown(t *testing.T) {
 	want(cleanup(rich.Slug, richToken, "charged", page), http.StatusServiceUnavailable, "1")
 	want(cleanup(rich.Slug, richToken, "charged", picture(t, 33, 33)), http.StatusBadRequest, "1")
 	want(cleanup(poor.Slug, poorToken, "new", page), http.StatusPaymentRequired, "0")
-	want(upload(field{name: "isPdfProcessing", value: "true"}, field{name: "deviceId", value: "device-of-the-tests"}), http.StatusServiceUnavailable, "")
+	want(upload(field{name: "isPdfProcessing", value: "true"},
+		field{name: "deviceId", value: "device-of-the-tests"}), http.StatusServiceUnavailable, "")
 	want(upload(field{name: "cfTurnstileToken", value: s.human()}), http.StatusServiceUnavailable, "")
 	if after := ledger(); !reflect.DeepEqual(after, before) {
 		t.Errorf("the ledger was %+v\nand is %+v", before, after)
@@ -75,5 +80,6 @@ func TestRefusedPagesAreNotWrittenDown(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Fatal(err)
 	}
-	want(cleanup(rich.Slug, richToken, "new", picture(t, 33, 33)), http.StatusOK, "0") // the key is still free for any page
+	// the key is still free for any page
+	want(cleanup(rich.Slug, richToken, "new", picture(t, 33, 33)), http.StatusOK, "0")
 }

@@ -26,10 +26,13 @@ func FuzzRequest(f *testing.F) {
 	page := string(picture(f, 16, 16))
 	for _, r := range []string{
 		"GET / HTTP/1.1\r\nHost: localhost\r\nAccept-Language: de;q=0.9\r\n\r\n",
-		"GET /developers HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip;q=0\r\nIf-None-Match: W/\"x\"\r\n\r\n",
+		"GET /developers HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip;q=0\r\nIf-None-Match: " +
+			"W/\"x\"\r\n\r\n",
 		"GET /assets/..%2f..%2fetc/passwd HTTP/1.1\r\nHost: x\r\nRange: bytes=0-1,3-\r\n\r\n",
-		"POST /cleanup HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + testToken + "\r\nContent-Type: application/json\r\nContent-Length: 19\r\n\r\n{\"media_id\":\"AAAA\"}",
-		"POST /api/process-image?preserveColor=1 HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 70\r\n\r\n" +
+		"POST /cleanup HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + testToken +
+			"\r\nContent-Type: application/json\r\nContent-Length: 19\r\n\r\n{\"media_id\":\"AAAA\"}",
+		"POST /api/process-image?preserveColor=1 HTTP/1.1\r\nHost: localhost\r\nContent-Type: " +
+			"multipart/form-data; boundary=b\r\nContent-Length: 70\r\n\r\n" +
 			"--b\r\nContent-Disposition: form-data; name=\"image\"\r\n\r\n" + page + "\r\n--b--\r\n",
 		"OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n",
 		"CONNECT localhost:80 HTTP/1.1\r\nHost: localhost\r\n\r\n",
@@ -53,7 +56,8 @@ func FuzzRequest(f *testing.F) {
 		if w.Code == http.StatusInternalServerError {
 			t.Errorf("%d %s", w.Code, w.Body)
 		}
-		for _, name := range []string{"X-Request-Id", "X-Content-Type-Options", "Content-Security-Policy", "Referrer-Policy"} {
+		for _, name := range []string{"X-Request-Id", "X-Content-Type-Options", "Content-Security-Policy",
+			"Referrer-Policy"} {
 			if w.Header().Get(name) == "" {
 				t.Errorf("%d without %s", w.Code, name)
 			}
@@ -63,23 +67,27 @@ func FuzzRequest(f *testing.F) {
 
 // FuzzHeaders reads the headers that are taken apart by hand.
 func FuzzHeaders(f *testing.F) {
-	f.Add("198.51.100.7, 10.0.0.2", "Bearer abcdefghijklmnop", "acme.localhost:8080", "Mozilla/5.0 (X11; Linux) Firefox/150", "application/json; charset=utf-8")
+	f.Add("198.51.100.7, 10.0.0.2", "Bearer abcdefghijklmnop", "acme.localhost:8080",
+		"Mozilla/5.0 (X11; Linux) Firefox/150", "application/json; charset=utf-8")
 	f.Add("[::1%25eth0]:80,,fe80::1%a", "bearer  x", "[::1]:80", "\xff\xfe", ";;=")
 	f.Add("0x7f.1", "Bearer", "..", "curl/8", "application/json; charset=\"")
 	trusted := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
 	f.Fuzz(func(t *testing.T, forwarded, authorization, host, agent, content string) {
-		r := &http.Request{RemoteAddr: "192.0.2.1:1", Header: http.Header{"X-Forwarded-For": {forwarded}, "Authorization": {authorization}}}
+		r := &http.Request{RemoteAddr: "192.0.2.1:1",
+			Header: http.Header{"X-Forwarded-For": {forwarded}, "Authorization": {authorization}}}
 		if got := clientAddress(r, trusted); got != netip.MustParseAddr("192.0.2.1") {
 			t.Errorf("a stranger is %s", got)
 		}
 		r.RemoteAddr = "10.0.0.1:1"
-		if got := clientAddress(r, trusted); !got.IsValid() || got.Zone() != "" || got.Is4In6() || network(got) == "" {
+		if got := clientAddress(r, trusted); !got.IsValid() || got.Zone() != "" || got.Is4In6() ||
+			network(got) == "" {
 			t.Errorf("%q is from %s", forwarded, got)
 		}
 		if token, err := bearer(r); err == nil && !tokenForm.MatchString(token) {
 			t.Errorf("token %q", token)
 		}
-		if name := agentName(agent); utf8.ValidString(agent) && (!utf8.ValidString(name) || len(name) > 80 || strings.ContainsAny(name, "\r\n<>\"&")) {
+		if name := agentName(agent); utf8.ValidString(agent) &&
+			(!utf8.ValidString(name) || len(name) > 80 || strings.ContainsAny(name, "\r\n<>\"&")) {
 			t.Errorf("agent %q", name)
 		}
 		_ = checkJSON(content)
@@ -110,7 +118,8 @@ func FuzzToTLS(f *testing.F) {
 			return
 		}
 		sent, err := url.Parse(w.Header().Get("Location"))
-		if err != nil || sent.Scheme != "https" || sent.Host != "web.example.com:8443" || sent.User != nil {
+		if err != nil || sent.Scheme != "https" || sent.Host != "web.example.com:8443" ||
+			sent.User != nil {
 			t.Errorf("%q %q is sent to %q", host, target, w.Header().Get("Location"))
 		}
 	})

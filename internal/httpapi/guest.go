@@ -26,7 +26,8 @@ type allowance struct {
 func (s *Server) guestLeft(_ http.ResponseWriter, r *http.Request) (any, error) {
 	device, err := s.services.Accounts.HashDevice(r.Header.Get("X-Device-Id"))
 	if err != nil {
-		return nil, failWith(err, badParameter, "send the header X-Device-Id, 8 to 200 printable ASCII characters")
+		return nil, failWith(err, badParameter,
+			"send the header X-Device-Id, 8 to 200 printable ASCII characters")
 	}
 	door := &accountDoor{s.cfg, s.services, s.now}
 	address := s.services.Accounts.HashAddress(clientAddress(r, s.cfg.TrustedProxies))

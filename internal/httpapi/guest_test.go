@@ -27,7 +27,8 @@ func TestGuestsAreToldWhatIsLeft(t *testing.T) {
 		t.Errorf("at first %+v", got)
 	}
 	web := &service{t: t}
-	r := web.webRequest("", field{name: "isPdfProcessing", value: "true"}, field{name: "deviceId", value: device}, field{name: "image", data: picture(t, 20, 20)})
+	r := web.webRequest("", field{name: "isPdfProcessing", value: "true"},
+		field{name: "deviceId", value: device}, field{name: "image", data: picture(t, 20, 20)})
 	r.RemoteAddr = "192.0.2.1:1234" // that of httptest.NewRequest
 	if a := s.send(r); a.status != http.StatusOK {
 		t.Fatalf("%d %s", a.status, a.body)

@@ -103,22 +103,29 @@ var tokenForm = regexp.MustCompile(`^[A-Za-z0-9._~+/-]{16,256}=*$`)
 func (c Config) Validate() error {
 	switch {
 	case c.MaxRequests < c.Gate.Workers:
-		return fmt.Errorf("max requests must be at least the workers (%d), not %d", c.Gate.Workers, c.MaxRequests)
+		return fmt.Errorf("max requests must be at least the workers (%d), not %d", c.Gate.Workers,
+			c.MaxRequests)
 	case c.Deadline <= 0, c.UploadTimeout <= 0, c.DrainTimeout <= 0:
-		return errors.New("the deadline, the upload time-out and the drain time-out must be positive, such as 30s")
+		return errors.New("the deadline, the upload time-out and the drain time-out must be positive, " +
+			"such as 30s")
 	case c.DeveloperToken != "" && !tokenForm.MatchString(c.DeveloperToken):
 		return errors.New("the developer token must have 16 to 256 letters, digits or any of ._~+/-")
-	case min(c.GuestDaily, c.GuestAddressDaily, c.PDFGuestDaily, c.PDFGuestAddressDaily, c.AccountCredits, c.AnonymousCredits) < 0:
+	case min(c.GuestDaily, c.GuestAddressDaily, c.PDFGuestDaily, c.PDFGuestAddressDaily,
+		c.AccountCredits, c.AnonymousCredits) < 0:
 		return errors.New("credits given away must not be negative")
 	case c.Contact != "" && !isAddress(c.Contact):
-		return fmt.Errorf("the contact must be an e-mail address such as you@example.com, not %q", c.Contact)
-	case c.Browser != webui.BrowserOn && c.Browser != webui.BrowserOff && c.Browser != webui.BrowserOnly:
+		return fmt.Errorf("the contact must be an e-mail address such as you@example.com, not %q",
+			c.Contact)
+	case c.Browser != webui.BrowserOn && c.Browser != webui.BrowserOff &&
+		c.Browser != webui.BrowserOnly:
 		return fmt.Errorf("cleaning in the browser must be on, off or only, not %q", c.Browser)
 	case !domainForm.MatchString(c.Domain):
 		return fmt.Errorf("the domain must be a host name such as api.example.com, not %q", c.Domain)
 	}
-	if u, err := url.Parse(c.PublicURL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Path != "" {
-		return fmt.Errorf("the public URL must be such as https://example.com, without a path, not %q", c.PublicURL)
+	if u, err := url.Parse(c.PublicURL); err != nil || u.Scheme != "http" && u.Scheme != "https" ||
+		u.Host == "" || u.Path != "" {
+		return fmt.Errorf("the public URL must be such as https://example.com, without a path, not %q",
+			c.PublicURL)
 	}
 	return c.Gate.Validate()
 }
@@ -128,7 +135,9 @@ func isAddress(text string) bool {
 	return err == nil && a.Address == text
 }
 
-var domainForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$`)
+var domainForm = regexp.MustCompile(
+	`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$`,
+)
 
 // Services are what stands behind the entry points where there are accounts.
 type Services struct {
@@ -176,7 +185,8 @@ func New(c Cleaner, cfg Config, services *Services, log *slog.Logger) (*Server, 
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{cfg: cfg, cleaner: c, services: services, now: time.Now, log: log, work: work, rooms: newRooms(cfg.MaxRequests), ready: &readiness{probe: c.Probe}}
+	s := &Server{cfg: cfg, cleaner: c, services: services, now: time.Now, log: log, work: work,
+		rooms: newRooms(cfg.MaxRequests), ready: &readiness{probe: c.Probe}}
 	s.door = openDoor{cfg.DeveloperToken}
 	if services != nil {
 		s.door = &accountDoor{cfg, services, time.Now}
@@ -194,7 +204,8 @@ func New(c Cleaner, cfg Config, services *Services, log *slog.Logger) (*Server, 
 		s.metrics.watch(services)
 	}
 	if s.pages, err = webui.New(webui.Config{
-		Accounts: services != nil, Turnstile: services != nil && services.TurnstileKey != "", Browser: cfg.Browser,
+		Accounts: services != nil, Turnstile: services != nil && services.TurnstileKey != "",
+		Browser: cfg.Browser,
 	}); err != nil {
 		return nil, err
 	}
@@ -231,7 +242,8 @@ func (s *Server) routes() http.Handler {
 // callers elsewhere, who would come back without their body.
 func (s *Server) exact(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if clean := path.Clean(r.URL.Path); r.URL.Path != "" && clean != r.URL.Path && clean+"/" != r.URL.Path {
+		if clean := path.Clean(r.URL.Path); r.URL.Path != "" && clean != r.URL.Path &&
+			clean+"/" != r.URL.Path {
 			s.nothingHere(w, r)
 			return
 		}
@@ -244,7 +256,8 @@ func (s *Server) exact(mux *http.ServeMux) http.Handler {
 func (s *Server) elsewhere(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var allowed []string
-		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodDelete} {
+		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost,
+			http.MethodDelete} {
 			other := *r
 			other.Method = method
 			if _, pattern := mux.Handler(&other); pattern != "/" && pattern != "" {
@@ -325,7 +338,8 @@ const pageBase, usualPage = 1e6, 4e6
 // turnOf says with whom a request takes turns: guests by their addresses, since devices are free to
 // invent; everybody else by account.
 func (s *Server) turnOf(c *call) gate.Turn {
-	turn := gate.Turn{Bulk: c.form.bulk, Size: (pageBase + float64(c.pixels)) / (pageBase + usualPage), Within: s.cfg.Deadline}
+	turn := gate.Turn{Bulk: c.form.bulk, Size: (pageBase + float64(c.pixels)) / (pageBase + usualPage),
+		Within: s.cfg.Deadline}
 	if payers := c.caller.payers; len(payers) > 0 {
 		turn.Caller = payers[len(payers)-1]
 	}
@@ -345,7 +359,8 @@ func inspect(image []byte, maxSide int) (unink.Info, error) {
 		MaxBytes: maxImageBytes, MaxPixels: maxImagePixels, MaxSide: maxSide, MinSide: -1,
 	})
 	if err == nil && min(info.Width, info.Height) < minImageSide {
-		return info, fail(tooSmall, "the image has %d×%d pixels; each side needs at least %d", info.Width, info.Height, minImageSide)
+		return info, fail(tooSmall, "the image has %d×%d pixels; each side needs at least %d", info.Width,
+			info.Height, minImageSide)
 	}
 	return info, err
 }

@@ -41,7 +41,8 @@ type fakeCleaner struct {
 	probe error
 }
 
-func (f *fakeCleaner) Clean(ctx context.Context, data []byte, o unink.Options) (*unink.Result, error) {
+func (f *fakeCleaner) Clean(ctx context.Context, data []byte,
+	o unink.Options) (*unink.Result, error) {
 	if f.clean != nil {
 		return f.clean(ctx, data, o)
 	}
@@ -69,13 +70,16 @@ func echo(data []byte, o unink.Options) (*unink.Result, error) {
 // context does.
 func blocking() (c *fakeCleaner, started chan struct{}, release chan struct{}) {
 	started, release = make(chan struct{}, 100), make(chan struct{})
-	return &fakeCleaner{clean: func(ctx context.Context, data []byte, o unink.Options) (*unink.Result, error) {
+	return &fakeCleaner{clean: func(ctx context.Context, data []byte, o unink.Options) (
+		*unink.Result, error,
+	) {
 		started <- struct{}{}
 		select {
 		case <-release:
 			return echo(data, o)
 		case <-ctx.Done():
-			return nil, &unink.Error{Code: unink.ErrCanceled, Op: "clean", Message: "stopped", Err: ctx.Err()}
+			return nil, &unink.Error{Code: unink.ErrCanceled, Op: "clean", Message: "stopped",
+				Err: ctx.Err()}
 		}
 	}}, started, release
 }
@@ -342,7 +346,8 @@ func TestDescriptionIsValid(t *testing.T) {
 		t.Errorf("info.version is %s, want 1.0.0", doc.Info.Version)
 	}
 	a := start(t, &fakeCleaner{}).get("/openapi.json")
-	if a.status != http.StatusOK || a.header.Get("Content-Type") != "application/json" || !json.Valid(a.body) {
+	if a.status != http.StatusOK || a.header.Get("Content-Type") != "application/json" ||
+		!json.Valid(a.body) {
 		t.Errorf("got %d, %s", a.status, a.header.Get("Content-Type"))
 	}
 }
@@ -350,7 +355,8 @@ func TestDescriptionIsValid(t *testing.T) {
 func TestEveryAnswerNamesItsRequest(t *testing.T) {
 	s := start(t, &fakeCleaner{})
 	seen := map[string]bool{}
-	for path, want := range map[string]int{"/": 200, "/sw.js": 200, "/healthz": 200, "/readyz": 200, "/nothing": 404} {
+	for path, want := range map[string]int{"/": 200, "/sw.js": 200, "/healthz": 200, "/readyz": 200,
+		"/nothing": 404} {
 		a := s.get(path)
 		if a.status != want {
 			t.Errorf("%s: status %d, want %d", path, a.status, want)
@@ -380,10 +386,13 @@ func bothEntryPoints(t *testing.T, test func(t *testing.T, send func(s *service)
 }
 
 // bothWith is bothEntryPoints for a certain page.
-func bothWith(t *testing.T, page []byte, test func(t *testing.T, send func(s *service) *http.Request)) {
+func bothWith(t *testing.T, page []byte,
+	test func(t *testing.T, send func(s *service) *http.Request)) {
 	t.Helper()
 	t.Run("web", func(t *testing.T) {
-		test(t, func(s *service) *http.Request { return s.webRequest("", field{name: "image", data: page}) })
+		test(t, func(s *service) *http.Request {
+			return s.webRequest("", field{name: "image", data: page})
+		})
 	})
 	t.Run("developer", func(t *testing.T) {
 		test(t, func(s *service) *http.Request { return s.developerRequest(mediaJSON(page, "")) })
@@ -486,7 +495,9 @@ func TestSlowUpload(t *testing.T) {
 func TestWorkMayTakeLongerThanTheUpload(t *testing.T) {
 	bothEntryPoints(t, func(t *testing.T, send func(*service) *http.Request) {
 		const upload = 2 * time.Second // in which a small body has come on any machine
-		s := start(t, &fakeCleaner{clean: func(ctx context.Context, data []byte, o unink.Options) (*unink.Result, error) {
+		s := start(t, &fakeCleaner{clean: func(ctx context.Context, data []byte, o unink.Options) (
+			*unink.Result, error,
+		) {
 			select {
 			case <-time.After(upload + upload/10):
 				return echo(data, o)
@@ -566,10 +577,13 @@ func TestPicturesThatTakeTooLongAreRefusedAtOnce(t *testing.T) {
 	bothWith(t, picture(t, 3000, 2000), func(t *testing.T, send func(*service) *http.Request) {
 		const deadline = 200 * time.Millisecond
 		began := make(chan struct{}, 1)
-		s := start(t, &fakeCleaner{clean: func(ctx context.Context, _ []byte, _ unink.Options) (*unink.Result, error) {
+		s := start(t, &fakeCleaner{clean: func(ctx context.Context, _ []byte, _ unink.Options) (
+			*unink.Result, error,
+		) {
 			began <- struct{}{}
 			<-ctx.Done()
-			<-time.After(deadline) // it heeds the end late, so that it took longer, however long decoding did
+			// it heeds the end late, so that it took longer, however long decoding did
+			<-time.After(deadline)
 			return nil, ctx.Err()
 		}}, func(c *Config) { c.Deadline = deadline })
 		if a := s.do(send(s)); a.status != 408 && a.status != 504 {
@@ -625,7 +639,11 @@ func TestReadinessProbesTheEngine(t *testing.T) {
 
 func TestPanicIsAnInternalError(t *testing.T) {
 	bothEntryPoints(t, func(t *testing.T, send func(*service) *http.Request) {
-		s := start(t, &fakeCleaner{clean: func(context.Context, []byte, unink.Options) (*unink.Result, error) { panic("a secret") }})
+		s := start(t, &fakeCleaner{clean: func(context.Context, []byte, unink.Options) (
+			*unink.Result, error,
+		) {
+			panic("a secret")
+		}})
 		a := s.do(send(s))
 		if !is(t, a, 500, "INTERNAL_ERROR", 2000) {
 			t.Errorf("got %d %s", a.status, a.body)
@@ -649,8 +667,14 @@ func TestBadResultIsWithheld(t *testing.T) {
 		"not as it was":  {Data: picture(t, 40, 32), Width: 40, Height: 32},
 		"without layers": {Data: page, Width: 32, Height: 32},
 	} {
-		s := start(t, &fakeCleaner{clean: func(context.Context, []byte, unink.Options) (*unink.Result, error) { return res, nil }})
-		a := s.do(s.developerRequest(mediaJSON(page, `,"keep_ori":true,"keep_distortion":true,"return_layers":true`)))
+		s := start(t, &fakeCleaner{clean: func(context.Context, []byte, unink.Options) (
+			*unink.Result, error,
+		) {
+			return res, nil
+		}})
+		a := s.do(s.developerRequest(
+			mediaJSON(page, `,"keep_ori":true,"keep_distortion":true,"return_layers":true`),
+		))
 		if !is(t, a, 500, "", 2004) {
 			t.Errorf("%s: got %d %s", name, a.status, a.body)
 		}
@@ -661,17 +685,20 @@ func TestLogKeepsSecrets(t *testing.T) {
 	s := start(t, &fakeCleaner{})
 	page := picture(t, 32, 32)
 	s.do(s.webRequest("", field{name: "image", data: page}, field{name: "userId", value: "some-user"},
-		field{name: "deviceId", value: "some-device"}, field{name: "cfTurnstileToken", value: "some-proof"},
+		field{name: "deviceId", value: "some-device"},
+		field{name: "cfTurnstileToken", value: "some-proof"},
 		field{name: "pageSlug", value: "sheets/maths"}, field{name: "isPdfProcessing", value: "true"}))
 	s.do(s.developerRequest(mediaJSON(page, "")))
 	s.stop()
 	log := s.logs.String()
-	for _, secret := range []string{testToken, "some-user", "some-device", "some-proof", "127.0.0.1", base64.StdEncoding.EncodeToString(page)[:20]} {
+	for _, secret := range []string{testToken, "some-user", "some-device", "some-proof", "127.0.0.1",
+		base64.StdEncoding.EncodeToString(page)[:20]} {
 		if strings.Contains(log, secret) {
 			t.Errorf("the log holds %q: %s", secret, log)
 		}
 	}
-	for _, want := range []string{"page_slug=sheets/maths", "pdf=true", "from=127.0.0.0/24", "status=200", `route="POST /cleanup"`} {
+	for _, want := range []string{"page_slug=sheets/maths", "pdf=true", "from=127.0.0.0/24",
+		"status=200", `route="POST /cleanup"`} {
 		if !strings.Contains(log, want) {
 			t.Errorf("the log lacks %s: %s", want, log)
 		}
@@ -700,12 +727,15 @@ func TestMetricsHaveAPortOfTheirOwn(t *testing.T) {
 		`unink_queue_wait_seconds_count 1`, `unink_stage_seconds_count{stage="total"} 1`,
 		`unink_pages_running 0`, `unink_pages_waiting 0`, `version="v1"`,
 	}
-	for deadline := time.Now().Add(10 * time.Second); len(wanted) > 0; { // a request is counted once its answer is on its way
+	// a request is counted once its answer is on its way
+	for deadline := time.Now().Add(10 * time.Second); len(wanted) > 0; {
 		a, err := s.try(request(t, http.MethodGet, s.metrics+"/metrics", nil))
 		if err != nil {
 			t.Fatal(err)
 		}
-		wanted = slices.DeleteFunc(wanted, func(want string) bool { return bytes.Contains(a.body, []byte(want)) })
+		wanted = slices.DeleteFunc(wanted, func(want string) bool {
+			return bytes.Contains(a.body, []byte(want))
+		})
 		if time.Now().After(deadline) {
 			t.Fatalf("the metrics lack %q", wanted)
 		}

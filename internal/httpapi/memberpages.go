@@ -12,13 +12,17 @@ import (
 
 // memberPages are the pages of people who have accounts, or want one.
 func (s *Server) memberPages(mux *http.ServeMux) {
-	signIn := func(*http.Request) any { return signInPage{s.services.Accounts.Provider(), s.cfg.AccountCredits} }
+	signIn := func(*http.Request) any {
+		return signInPage{s.services.Accounts.Provider(), s.cfg.AccountCredits}
+	}
 	mux.Handle("GET /sign-up", s.pages.Page("sign-up", signIn))
 	mux.Handle("GET /log-in", s.pages.Page("log-in", signIn))
 	fromMail := func(r *http.Request) any { return linkPage{r.URL.Query().Get("token") != ""} }
 	mux.Handle("GET /verify", s.pages.Page("verify", fromMail))
 	mux.Handle("GET /reset", s.pages.Page("reset", fromMail))
-	mux.Handle("GET /pricing", s.pages.Page("pricing", func(*http.Request) any { return s.pricingPage() }))
+	mux.Handle("GET /pricing", s.pages.Page("pricing", func(*http.Request) any {
+		return s.pricingPage()
+	}))
 	mux.Handle("GET /developers/account", s.forMembers(s.pages.Page("customer", nil)))
 	mux.Handle("GET /operator", s.forMembers(s.forOperators(s.pages.Page("operator", nil))))
 }
@@ -72,7 +76,8 @@ func (s *Server) accountOf(customer http.Handler) http.Handler {
 	page := s.forMembers(s.pages.Page("account", nil))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Add("Vary", "Accept, Authorization")
-		asksForPage := strings.Contains(r.Header.Get("Accept"), "text/html") && r.Header.Get("Authorization") == ""
+		asksForPage := strings.Contains(r.Header.Get("Accept"), "text/html") &&
+			r.Header.Get("Authorization") == ""
 		if asksForPage && !s.onCustomersDomain(r) {
 			page.ServeHTTP(w, r)
 			return
@@ -124,7 +129,10 @@ type offer struct {
 func (s *Server) pricingPage() pricingPage {
 	p := pricingPage{Online: s.services.Selling != nil, Contact: s.cfg.Contact, Domain: s.cfg.Domain}
 	for _, plan := range s.services.Catalogue.Plans {
-		o := offer{plan, money(plan.Currency, float64(plan.Cents)/100, 2), money(plan.Currency, float64(plan.Cents)/100/float64(plan.Credits), 3), grouped(strconv.Itoa(plan.Credits))}
+		o := offer{plan, money(plan.Currency, float64(plan.Cents)/100, 2),
+			money(plan.Currency, float64(plan.Cents)/100/float64(plan.Credits), 3), grouped(
+				strconv.Itoa(plan.Credits),
+			)}
 		if plan.Entry == credit.Web {
 			p.Packs = append(p.Packs, o)
 		} else {

@@ -32,27 +32,36 @@ type metrics struct {
 
 func newMetrics(version string, work *gate.Gate) *metrics {
 	reg := prometheus.NewRegistry()
-	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	reg.MustRegister(collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	to := promauto.With(reg)
 	buckets := prometheus.ExponentialBucketsRange(0.01, 60, 14)
-	to.NewGaugeFunc(prometheus.GaugeOpts{Name: "unink_build_info", Help: "Always 1; the labels tell the build.",
-		ConstLabels: prometheus.Labels{"version": version, "go": runtime.Version()}}, func() float64 { return 1 })
-	to.NewGaugeFunc(prometheus.GaugeOpts{Name: "unink_pages_running", Help: "Pages being cleaned now."},
+	to.NewGaugeFunc(prometheus.GaugeOpts{Name: "unink_build_info",
+		Help:        "Always 1; the labels tell the build.",
+		ConstLabels: prometheus.Labels{"version": version, "go": runtime.Version()}}, func() float64 {
+		return 1
+	})
+	to.NewGaugeFunc(prometheus.GaugeOpts{Name: "unink_pages_running",
+		Help: "Pages being cleaned now."},
 		func() float64 { return float64(work.Running()) })
-	to.NewGaugeFunc(prometheus.GaugeOpts{Name: "unink_pages_waiting", Help: "Pages waiting for a worker now."},
+	to.NewGaugeFunc(prometheus.GaugeOpts{Name: "unink_pages_waiting",
+		Help: "Pages waiting for a worker now."},
 		func() float64 { return float64(work.Waiting()) })
 	return &metrics{
 		registry: reg,
 		requests: to.NewHistogramVec(prometheus.HistogramOpts{Name: "unink_http_request_seconds",
-			Help: "Time from a request's header to the end of its answer.", Buckets: buckets}, []string{"route", "status"}),
+			Help: "Time from a request's header to the end of its answer.", Buckets: buckets},
+			[]string{"route", "status"}),
 		wait: to.NewHistogram(prometheus.HistogramOpts{Name: "unink_queue_wait_seconds",
 			Help: "Time a page waited for a worker.", Buckets: buckets}),
 		stages: to.NewHistogramVec(prometheus.HistogramOpts{Name: "unink_stage_seconds",
 			Help: "Time a page spent in each stage.", Buckets: buckets}, []string{"stage"}),
 		failures: to.NewCounterVec(prometheus.CounterOpts{Name: "unink_failures_total",
-			Help: "Requests refused or failed, by entry point and its own code."}, []string{"entry", "code"}),
+			Help: "Requests refused or failed, by entry point and its own code."},
+			[]string{"entry", "code"}),
 		credits: to.NewCounterVec(prometheus.CounterOpts{Name: "unink_holds_total",
-			Help: "Credits held for a page, by how that ended: settled, released or failed."}, []string{"outcome"}),
+			Help: "Credits held for a page, by how that ended: settled, released or failed."},
+			[]string{"outcome"}),
 		limited: to.NewCounterVec(prometheus.CounterOpts{Name: "unink_limited_total",
 			Help: "Requests refused by a rolling window."}, []string{"window"}),
 	}
@@ -68,10 +77,13 @@ func (m *metrics) watch(s *Services) {
 	gauge := func(name, help string, value func() float64) {
 		to.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value)
 	}
-	gauge("unink_mail_oldest_seconds", "Age of the oldest mail that waits to be sent; alarm well before 7200.",
+	gauge("unink_mail_oldest_seconds",
+		"Age of the oldest mail that waits to be sent; alarm well before 7200.",
 		mailGauge(s, func(m mail.Status) float64 { return m.OldestUnsent.Seconds() }))
-	gauge("unink_mail_waiting", "Mails that wait to be sent.", mailGauge(s, func(m mail.Status) float64 { return float64(m.Waiting) }))
-	gauge("unink_mail_dead", "Mails given up; alarm above 0.", mailGauge(s, func(m mail.Status) float64 { return float64(m.Dead) }))
+	gauge("unink_mail_waiting", "Mails that wait to be sent.",
+		mailGauge(s, func(m mail.Status) float64 { return float64(m.Waiting) }))
+	gauge("unink_mail_dead", "Mails given up; alarm above 0.",
+		mailGauge(s, func(m mail.Status) float64 { return float64(m.Dead) }))
 	gauge("unink_credits_held", "Credits held for pages that are worked on.", func() float64 {
 		ctx, cancel := context.WithTimeout(context.Background(), scrapeTime)
 		defer cancel()
@@ -82,14 +94,16 @@ func (m *metrics) watch(s *Services) {
 		return float64(open.Held)
 	})
 	to.NewCounterFunc(prometheus.CounterOpts{Name: "unink_uses_dropped_total",
-		Help: "Uses missing in the statistics because the database was too slow or away."}, func() float64 { return float64(s.Uses.Dropped()) })
+		Help: "Uses missing in the statistics because the database was too slow or away."},
+		func() float64 { return float64(s.Uses.Dropped()) })
 	if f, shared := s.Limits.(*limit.Fallback); shared {
-		gauge("unink_limits_degraded", "1 while Redis is away and each process counts for itself.", func() float64 {
-			if f.Degraded() {
-				return 1
-			}
-			return 0
-		})
+		gauge("unink_limits_degraded", "1 while Redis is away and each process counts for itself.",
+			func() float64 {
+				if f.Degraded() {
+					return 1
+				}
+				return 0
+			})
 	}
 }
 
@@ -111,7 +125,8 @@ func (m *metrics) request(route string, status int, took time.Duration) {
 
 func (m *metrics) page(t unink.Timings) {
 	for stage, took := range map[string]time.Duration{
-		"decode": t.Decode, "orient": t.Orient, "flatten": t.Flatten, "segment": t.Segment, "erase": t.Erase, "finish": t.Finish, "encode": t.Encode, "total": t.Total,
+		"decode": t.Decode, "orient": t.Orient, "flatten": t.Flatten, "segment": t.Segment,
+		"erase": t.Erase, "finish": t.Finish, "encode": t.Encode, "total": t.Total,
 	} {
 		m.stages.WithLabelValues(stage).Observe(took.Seconds())
 	}
@@ -119,6 +134,8 @@ func (m *metrics) page(t unink.Timings) {
 
 func (m *metrics) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry}))
+	mux.Handle("GET /metrics", promhttp.HandlerFor(
+		m.registry, promhttp.HandlerOpts{Registry: m.registry},
+	))
 	return mux
 }

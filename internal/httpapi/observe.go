@@ -65,7 +65,8 @@ func (s *Server) observe(next http.Handler) http.Handler {
 		c := &call{id: rand.Text(), form: &uploadForm{}}
 		w.Header().Set("X-Request-Id", c.id)
 		rec := &recorder{ResponseWriter: w, answerTime: s.cfg.answerTime(), status: http.StatusOK}
-		body := &upload{ReadCloser: r.Body, conn: http.NewResponseController(w), began: start, most: s.cfg.UploadTimeout}
+		body := &upload{ReadCloser: r.Body, conn: http.NewResponseController(w), began: start,
+			most: s.cfg.UploadTimeout}
 		r = r.WithContext(context.WithValue(r.Context(), callKey{}, c))
 		r.Body = body
 		next.ServeHTTP(rec, r)
@@ -132,7 +133,8 @@ func (s *Server) logCall(r *http.Request, c *call, rec *recorder, took time.Dura
 	level := slog.LevelInfo
 	args := []any{
 		"request_id", c.id, "method", r.Method, "route", r.Pattern, "status", rec.status,
-		"bytes_in", r.ContentLength, "bytes_out", rec.bytes, "ms", took.Milliseconds(), "from", network(clientAddress(r, s.cfg.TrustedProxies)),
+		"bytes_in", r.ContentLength, "bytes_out", rec.bytes, "ms", took.Milliseconds(), "from",
+		network(clientAddress(r, s.cfg.TrustedProxies)),
 	}
 	if f := c.failure; f != nil {
 		args = append(args, "failure", f.message)

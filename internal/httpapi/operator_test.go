@@ -45,7 +45,8 @@ func TestStatistics(t *testing.T) {
 	}
 	paid := []billing.Revenue{{Day: "2026-11-20", Currency: "usd", Purchases: 1, Cents: 490}}
 	s.services.Revenue = func(_ context.Context, from, to time.Time) ([]billing.Revenue, error) {
-		if !from.Equal(time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)) || !to.Equal(time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)) {
+		if !from.Equal(time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)) ||
+			!to.Equal(time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)) {
 			t.Errorf("revenue from %v to %v", from, to)
 		}
 		return paid, nil
@@ -55,7 +56,8 @@ func TestStatistics(t *testing.T) {
 		if outcome == usage.OK {
 			charged = 1
 		}
-		return usage.Use{At: at, Entry: "web", Caller: "user", Owner: owner, Outcome: outcome, Millis: millis, Charged: charged}
+		return usage.Use{At: at, Entry: "web", Caller: "user", Owner: owner, Outcome: outcome,
+			Millis: millis, Charged: charged}
 	}
 	s.used(
 		web(now.AddDate(0, 0, -2), "user:1", "ok", 1), // before the two days
@@ -63,7 +65,8 @@ func TestStatistics(t *testing.T) {
 		web(now, "user:1", "ok", 4321),
 		web(now, "user:2", "INVALID_IMAGE", 5),
 		usage.Use{At: now, Entry: "web", Caller: "guest", Outcome: "ok", Charged: 1, Millis: 2000},
-		usage.Use{At: now, Entry: "developer", Caller: "customer", Owner: "customer:1", Outcome: "ok", Charged: 1, Millis: 999},
+		usage.Use{At: now, Entry: "developer", Caller: "customer", Owner: "customer:1", Outcome: "ok",
+			Charged: 1, Millis: 999},
 	)
 	var got statistics
 	s.read(s.is(http.StatusOK, "GET", "/api/operator/statistics?days=2", session, nil), &got)
@@ -75,11 +78,14 @@ func TestStatistics(t *testing.T) {
 			{"2026-11-21", "web", "INVALID_IMAGE", 1, 0},
 			{"2026-11-21", "web", "ok", 2, 2},
 		},
-		Callers: []usage.Active{{Caller: "customer", Uses: 1, Owners: 1}, {Caller: "guest", Uses: 1}, {Caller: "user", Uses: 3, Owners: 2}},
-		Latency: []usage.Latency{{Entry: "developer", Pages: 1, P50: 990, P90: 990, P99: 990}, {Entry: "web", Pages: 3, P50: 2000, P90: 4320, P99: 4320}},
+		Callers: []usage.Active{{Caller: "customer", Uses: 1, Owners: 1}, {Caller: "guest", Uses: 1},
+			{Caller: "user", Uses: 3, Owners: 2}},
+		Latency: []usage.Latency{{Entry: "developer", Pages: 1, P50: 990, P90: 990, P99: 990},
+			{Entry: "web", Pages: 3, P50: 2000, P90: 4320, P99: 4320}},
 		Revenue: paid,
 		Mail:    mailState{2, 1, 90},
-		Queue:   queueState{Workers: s.cfg.Gate.Workers, Places: s.cfg.Gate.Workers * int(s.cfg.Gate.Queue)},
+		Queue: queueState{Workers: s.cfg.Gate.Workers,
+			Places: s.cfg.Gate.Workers * int(s.cfg.Gate.Queue)},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)

@@ -21,7 +21,9 @@ import (
 // engine here returns the picture as it is.
 func BenchmarkOverhead(b *testing.B) {
 	s := withAccounts(b)
-	customer, _, err := s.services.Accounts.CreateCustomer(b.Context(), "dev@example.com", "Dev", "dev-shop", "")
+	customer, _, err := s.services.Accounts.CreateCustomer(
+		b.Context(), "dev@example.com", "Dev", "dev-shop", "",
+	)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -30,7 +32,8 @@ func BenchmarkOverhead(b *testing.B) {
 		b.Fatal(err)
 	}
 	_, _, err = s.services.Credits.Grant(b.Context(), credit.Grant{
-		Owner: customerOwner(customer.ID), Plan: "bench", Credits: 1_000_000, Expires: credit.Never, Source: "bench",
+		Owner: customerOwner(customer.ID), Plan: "bench", Credits: 1_000_000, Expires: credit.Never,
+		Source: "bench",
 	})
 	if err != nil {
 		b.Fatal(err)

@@ -12,7 +12,9 @@ import (
 // pageRoutes are the web pages and what they load.
 func (s *Server) pageRoutes(mux *http.ServeMux) {
 	mux.Handle("GET /{$}", s.pages.Page("front", nil))
-	mux.Handle("GET /developers", s.pages.Page("developers", func(*http.Request) any { return apiref.Page() }))
+	mux.Handle("GET /developers", s.pages.Page("developers", func(*http.Request) any {
+		return apiref.Page()
+	}))
 	mux.Handle("GET /developers/console", s.pages.Page("console", s.consolePage))
 	if s.services != nil {
 		s.memberPages(mux)

@@ -49,9 +49,14 @@ func BenchmarkPageOverhead(b *testing.B) {
 		Data: photo.Bytes(), Format: unink.JPEG, Width: width, Height: height,
 		Handwriting: encodePNG(b, handwriting), Mask: encodePNG(b, mask),
 	}
-	s := start(b, &fakeCleaner{clean: func(context.Context, []byte, unink.Options) (*unink.Result, error) { return answer, nil }})
+	s := start(b, &fakeCleaner{clean: func(context.Context, []byte, unink.Options) (
+		*unink.Result, error,
+	) {
+		return answer, nil
+	}})
 	p := openFront(b, browsertest.Start(b), s.url)
-	p.Eval(`window.photo = Uint8Array.from(atob("` + base64.StdEncoding.EncodeToString(photo.Bytes()) + `"), (c) => c.charCodeAt(0)), ''`)
+	p.Eval(`window.photo = Uint8Array.from(atob("` + base64.StdEncoding.EncodeToString(photo.Bytes()) +
+		`"), (c) => c.charCodeAt(0)), ''`)
 	total, request := 0.0, 0.0
 	for b.Loop() {
 		p.Eval(`(() => {
@@ -74,13 +79,19 @@ func BenchmarkPageOverhead(b *testing.B) {
 			b.Fatal(err)
 		}
 		total += took
-		asked, err := strconv.ParseFloat(p.Eval(`performance.getEntriesByType('resource').findLast(({ name }) => name.endsWith('/api/process-image')).duration`), 64)
+		asked, err := strconv.ParseFloat(
+			p.Eval(
+				`performance.getEntriesByType('resource').findLast(({ name }) => name.endsWith('/api/process-image')).duration`,
+			), 64,
+		)
 		if err != nil {
 			b.Fatal(err)
 		}
 		request += asked
 		p.Press("Remove: photo.jpg")
-		p.Until(`document.querySelector('#queue').hidden && document.querySelector('.after').naturalWidth == 720`)
+		p.Until(
+			`document.querySelector('#queue').hidden && document.querySelector('.after').naturalWidth == 720`,
+		)
 	}
 	b.ReportMetric(total/float64(b.N), "ms/page")
 	b.ReportMetric(request/float64(b.N), "ms/request")

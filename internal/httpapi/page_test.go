@@ -63,11 +63,14 @@ func testRateLimit(t *testing.T, chromium context.Context) {
 	s.services.Limits = limits
 	p := openFront(t, chromium, serveTo(t, s.Handler()))
 	p.Pick(p.File("a.png", picture(t, 40, 30)), p.File("b.png", picture(t, 41, 30)))
-	p.Until(`states() == 'done,pausing' && /Too many pages in a minute. Continues in [12] s./.test(document.querySelector('li:last-child .state').textContent)`)
+	p.Until(
+		`states() == 'done,pausing' && /Too many pages in a minute. Continues in [12] s./.test(document.querySelector('li:last-child .state').textContent)`,
+	)
 	p.Until(`states() == 'done,done'`)
 	limits.mu.Lock()
 	defer limits.mu.Unlock()
-	if n := len(limits.times); n != 3 || limits.times[2].Sub(limits.times[1]) < 2*time.Second { // seconds are rounded up
+	// seconds are rounded up
+	if n := len(limits.times); n != 3 || limits.times[2].Sub(limits.times[1]) < 2*time.Second {
 		t.Errorf("%d requests, at %v", n, limits.times)
 	}
 }
@@ -75,7 +78,9 @@ func testRateLimit(t *testing.T, chromium context.Context) {
 // Failures are told in plain words with the request's id, and the page can be tried again.
 func testErrors(t *testing.T, chromium context.Context) {
 	var failed atomic.Bool
-	s := start(t, &fakeCleaner{clean: func(_ context.Context, data []byte, o unink.Options) (*unink.Result, error) {
+	s := start(t, &fakeCleaner{clean: func(_ context.Context, data []byte, o unink.Options) (
+		*unink.Result, error,
+	) {
 		if failed.CompareAndSwap(false, true) {
 			return nil, errors.New("secret cause")
 		}
@@ -86,7 +91,8 @@ func testErrors(t *testing.T, chromium context.Context) {
 	p.Until(`states() == 'failed'`)
 	told := p.Eval(`document.querySelector('.state').innerText`)
 	id := regexp.MustCompile(`Request ([A-Z2-7]+)`).FindStringSubmatch(told)
-	if !strings.Contains(told, "Something went wrong on our side") || strings.Contains(told, "secret") || id == nil || !strings.Contains(s.logs.String(), id[1]) {
+	if !strings.Contains(told, "Something went wrong on our side") ||
+		strings.Contains(told, "secret") || id == nil || !strings.Contains(s.logs.String(), id[1]) {
 		t.Errorf("told %q", told)
 	}
 	p.Is(`document.querySelector('#status').textContent.includes('Something went wrong')`, "true")
@@ -111,7 +117,8 @@ func testOpenService(t *testing.T, chromium context.Context) {
 	p := openFront(t, chromium, open.url)
 	p.Is(`document.querySelector('#who')`, "null")
 	p.GoTo("/developers/console")
-	p.Do(chromedp.SetUploadFiles(chromedp.CSS("#file"), []string{p.File("page.png", picture(t, 40, 30))}))
+	p.Do(chromedp.SetUploadFiles(chromedp.CSS("#file"),
+		[]string{p.File("page.png", picture(t, 40, 30))}))
 	p.Entered("#token", testToken)
 	p.Until(`document.querySelector('#status-line').textContent == '200, code 0'`)
 }
@@ -126,7 +133,9 @@ func testLateMail(t *testing.T, chromium context.Context) {
 	p := browsertest.Open(t, chromium, url+"/log-in")
 	p.LogIn("op@example.com", passwordOfAll)
 	p.GoTo("/operator")
-	p.Until(`document.querySelectorAll('#tiles li').length == 8 && document.querySelectorAll('.tile.warn').length == 1`)
+	p.Until(
+		`document.querySelectorAll('#tiles li').length == 8 && document.querySelectorAll('.tile.warn').length == 1`,
+	)
 	p.Accessible()
 }
 
@@ -139,7 +148,8 @@ func TestNothingHere(t *testing.T) {
 	if a := s.do(r); a.status != http.StatusNotFound || !strings.Contains(string(a.body), "页面不存在") {
 		t.Errorf("to people: %d %.200s", a.status, a.body)
 	}
-	if a := s.get("/nothing"); a.status != http.StatusNotFound || !strings.Contains(string(a.body), "NOT_FOUND") {
+	if a := s.get("/nothing"); a.status != http.StatusNotFound ||
+		!strings.Contains(string(a.body), "NOT_FOUND") {
 		t.Errorf("to programs: %d %.200s", a.status, a.body)
 	}
 }
@@ -148,7 +158,9 @@ func TestNothingHere(t *testing.T) {
 func served(t *testing.T) (s *accountServer, url string) {
 	t.Helper()
 	s = withAccounts(t)
-	url = serveTo(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.Handler().ServeHTTP(w, r) }))
+	url = serveTo(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.Handler().ServeHTTP(w, r)
+	}))
 	s.cfg.PublicURL = strings.Replace(url, "127.0.0.1", "localhost", 1)
 	return s, s.cfg.PublicURL
 }
@@ -188,7 +200,9 @@ func (s *accountServer) userWith(credits int) (owner string) {
 	owner = userOwner(me.UserID)
 	has, err := s.services.Credits.Balance(s.t.Context(), owner)
 	if err == nil {
-		_, _, err = s.services.Credits.Grant(s.t.Context(), credit.Grant{Owner: owner, Plan: "test", Credits: credits - has, Expires: time.Now().Add(time.Hour), Source: "test"})
+		_, _, err = s.services.Credits.Grant(s.t.Context(),
+			credit.Grant{Owner: owner, Plan: "test", Credits: credits - has,
+				Expires: time.Now().Add(time.Hour), Source: "test"})
 	}
 	if err != nil {
 		s.t.Fatal(err)

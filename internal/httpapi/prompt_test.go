@@ -48,7 +48,10 @@ type shop struct {
 func newShop(t *testing.T, credits int) *shop {
 	s := withAccounts(t)
 	c, token := s.bought("prompt@example.com", "prompt-shop")
-	if _, _, err := s.services.Credits.Grant(t.Context(), credit.Grant{Owner: customerOwner(c.ID), Credits: credits, Expires: credit.Never, Source: "test"}); err != nil {
+	if _, _, err := s.services.Credits.Grant(
+		t.Context(), credit.Grant{Owner: customerOwner(c.ID), Credits: credits, Expires: credit.Never,
+			Source: "test"},
+	); err != nil {
 		t.Fatal(err)
 	}
 	return &shop{s, c, token, mediaJSON(picture(t, 32, 32), "")}
@@ -97,11 +100,13 @@ func TestNothingIsHeldWhenARefusalBegins(t *testing.T) {
 	w.begins = func() {
 		begun = true
 		if usable, held := s.left(); usable != 1 || held != 0 || !s.slotsFree() {
-			t.Errorf("the refusal begins with %d credits usable, %d held, slots free %v", usable, held, s.slotsFree())
+			t.Errorf("the refusal begins with %d credits usable, %d held, slots free %v", usable, held,
+				s.slotsFree())
 		}
 	}
 	s.send(w)
-	if !begun || w.Code != http.StatusUnprocessableEntity || w.Header().Get("X-Credits-Remaining") != "1" {
+	if !begun || w.Code != http.StatusUnprocessableEntity ||
+		w.Header().Get("X-Credits-Remaining") != "1" {
 		t.Errorf("got %d with %q credits", w.Code, w.Header().Get("X-Credits-Remaining"))
 	}
 }
@@ -128,7 +133,8 @@ func TestCreditIsSettledWhenTheAnswerIsComplete(t *testing.T) {
 	again := &deadlineRecorder{httptest.NewRecorder()}
 	s.send(again)
 	if again.Code != http.StatusOK || again.Header().Get("X-Credits-Charged") != "0" {
-		t.Errorf("the same key again: %d, charged %q", again.Code, again.Header().Get("X-Credits-Charged"))
+		t.Errorf("the same key again: %d, charged %q", again.Code,
+			again.Header().Get("X-Credits-Charged"))
 	}
 }
 
@@ -147,7 +153,8 @@ func (w *timed) SetWriteDeadline(t time.Time) error {
 // byte.
 func TestSettlingTakesNoTimeFromTheClient(t *testing.T) {
 	s := newShop(t, 1)
-	w := &timed{witness: &witness{deadlineRecorder: deadlineRecorder{httptest.NewRecorder()}, begins: func() {}}}
+	w := &timed{witness: &witness{deadlineRecorder: deadlineRecorder{httptest.NewRecorder()},
+		begins: func() {}}}
 	var before, last time.Time
 	w.arrives = func([]byte) { before, last = last, w.until }
 	s.send(w)
@@ -158,7 +165,8 @@ func TestSettlingTakesNoTimeFromTheClient(t *testing.T) {
 
 func TestAnswerThatCannotBeWrittenIsNotCharged(t *testing.T) {
 	s := newShop(t, 1)
-	w := &witness{deadlineRecorder: deadlineRecorder{httptest.NewRecorder()}, begins: func() {}, arrives: func([]byte) {}}
+	w := &witness{deadlineRecorder: deadlineRecorder{httptest.NewRecorder()}, begins: func() {},
+		arrives: func([]byte) {}}
 	w.refuse = func([]byte) error { return errors.New("the connection was reset") }
 	s.send(w)
 	if usable, held := s.left(); usable != 1 || held != 0 {

@@ -75,7 +75,8 @@ func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if reason != "" {
-		refuse(w, http.StatusServiceUnavailable, &failure{retryAfter: retryAfter}, status{"unavailable", reason})
+		refuse(w, http.StatusServiceUnavailable, &failure{retryAfter: retryAfter},
+			status{"unavailable", reason})
 		return
 	}
 	_ = writeJSON(w, http.StatusOK, status{Status: "ready"})

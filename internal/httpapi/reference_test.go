@@ -44,7 +44,8 @@ func TestBusinessCodes(t *testing.T) {
 	for _, row := range developerTable {
 		shown := rows[strconv.Itoa(row.code)]
 		statuses, text, _ := strings.Cut(shown, "<td>")
-		if !slices.Contains(strings.Split(statuses, ", "), strconv.Itoa(row.status)) || !strings.HasPrefix(text, row.text+"<td>") {
+		if !slices.Contains(strings.Split(statuses, ", "), strconv.Itoa(row.status)) ||
+			!strings.HasPrefix(text, row.text+"<td>") {
 			t.Errorf("code %d, HTTP %d, %q is shown as %q", row.code, row.status, row.text, shown)
 		}
 	}
@@ -62,17 +63,22 @@ func TestBusinessCodes(t *testing.T) {
 
 func TestReferenceLoadsNothing(t *testing.T) {
 	page, headers := developersPage(t)
-	if policy := headers.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") {
+	if policy := headers.Get("Content-Security-Policy"); !strings.Contains(
+		policy, "default-src 'none'",
+	) || strings.Contains(policy, "unsafe") {
 		t.Errorf("the policy is %q", policy)
 	}
-	if found := regexp.MustCompile(`(?i)<(img|iframe|object|embed|form|base|style)\b| (on[a-z]+|style|srcset)=|@import|url\(`).FindString(page); found != "" {
+	if found := regexp.MustCompile(
+		`(?i)<(img|iframe|object|embed|form|base|style)\b| (on[a-z]+|style|srcset)=|@import|url\(`,
+	).FindString(page); found != "" {
 		t.Errorf("the page has %q", found)
 	}
 	for _, to := range regexp.MustCompile(`href="?([^" >]*)`).FindAllStringSubmatch(page, -1) {
 		if !regexp.MustCompile(`^(#|/($|[^/])|\?lang=)`).MatchString(to[1]) {
 			t.Errorf("a link to %q", to[1])
 		}
-		if id, here := strings.CutPrefix(to[1], "#"); here && strings.Count(page, fmt.Sprintf(`id="%s"`, id)) != 1 {
+		if id, here := strings.CutPrefix(to[1], "#"); here &&
+			strings.Count(page, fmt.Sprintf(`id="%s"`, id)) != 1 {
 			t.Errorf("a link to %q, which is not there once", to[1])
 		}
 	}

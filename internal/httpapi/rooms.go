@@ -54,7 +54,8 @@ func newRooms(requests int) *rooms {
 
 // admit lets a request in, and says who has too much when it does not.
 func (r *rooms) admit(who holder) (*stay, error) {
-	of, crowd := r.networks, "too many requests from your network address are under way; wait for one to end, or log in or send a token"
+	of, crowd := r.networks, "too many requests from your network address are under way; wait for "+
+		"one to end, or log in or send a token"
 	if who.known {
 		of, crowd = r.accounts, "too many requests of your account are under way; wait for one to end"
 	}
@@ -132,7 +133,8 @@ func (a *allotment) take(known bool, n int64) error {
 		return busy(nil, "the service has as many requests under way as it can hold; try again later")
 	}
 	if !known && a.byStrangers+n > a.forStrangers {
-		return busy(nil, "too many people who are not known here use the service now; try again later, or log in or send a token")
+		return busy(nil, "too many people who are not known here use the service now; try again later, "+
+			"or log in or send a token")
 	}
 	a.add(known, n)
 	return nil

@@ -16,7 +16,8 @@ import (
 
 func TestStrangersAreTheirNetworks(t *testing.T) {
 	for a, b := range map[string]string{
-		"192.0.2.1": "192.0.2.1/32", "2001:db8:1:2::1": "2001:db8:1:2::/64", "2001:db8:1:2:ffff::": "2001:db8:1:2::/64", "2001:db8:1:3::1": "2001:db8:1:3::/64",
+		"192.0.2.1": "192.0.2.1/32", "2001:db8:1:2::1": "2001:db8:1:2::/64",
+		"2001:db8:1:2:ffff::": "2001:db8:1:2::/64", "2001:db8:1:3::1": "2001:db8:1:3::/64",
 	} {
 		if got := stranger(netip.MustParseAddr(a)); got != (holder{name: b}) {
 			t.Errorf("%s is %+v, want %s", a, got, b)
@@ -73,7 +74,8 @@ func TestRoomsAreShared(t *testing.T) {
 	}
 	late.leave()
 	one[0].leave()
-	if again := enter("a", false); again == nil || again.sit() != nil || again.hold(maxDeveloperBody) != nil {
+	if again := enter("a", false); again == nil || again.sit() != nil ||
+		again.hold(maxDeveloperBody) != nil {
 		t.Error("what was given back is not there")
 	}
 }
@@ -89,7 +91,8 @@ func slowly(t *testing.T, url, from string) {
 	if err := conn.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
 		t.Fatal(err)
 	}
-	fmt.Fprintf(conn, "POST /api/process-image HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=b\r\n"+
+	fmt.Fprintf(conn, "POST /api/process-image HTTP/1.1\r\nHost: localhost\r\nContent-Type: "+
+		"multipart/form-data; boundary=b\r\n"+
 		"X-Forwarded-For: %s\r\nContent-Length: 5000\r\n\r\n--b\r\n", from)
 }
 
@@ -115,7 +118,10 @@ func TestSlowSocketsOfOneAddress(t *testing.T) {
 	url := serveTo(t, s.Handler())
 	session := s.member("ann@example.com", "")
 	c, token := s.bought("dev@example.com", "dev-shop")
-	if _, _, err := s.services.Credits.Grant(t.Context(), credit.Grant{Owner: customerOwner(c.ID), Credits: 50, Expires: credit.Never, Source: "test"}); err != nil {
+	if _, _, err := s.services.Credits.Grant(
+		t.Context(), credit.Grant{Owner: customerOwner(c.ID), Credits: 50, Expires: credit.Never,
+			Source: "test"},
+	); err != nil {
 		t.Fatal(err)
 	}
 	const attacker = "192.0.2.66"
@@ -124,7 +130,8 @@ func TestSlowSocketsOfOneAddress(t *testing.T) {
 	}
 	for n := 0; ; n++ { // until the last of them has arrived
 		if status, body := s.attempt(t, url, attacker, "", ""); status == http.StatusServiceUnavailable {
-			if !strings.Contains(body, "your network address") || !strings.Contains(body, "SERVICE_UNAVAILABLE") {
+			if !strings.Contains(body, "your network address") ||
+				!strings.Contains(body, "SERVICE_UNAVAILABLE") {
 				t.Errorf("the refusal says %s", body)
 			}
 			break
@@ -146,11 +153,13 @@ func TestSlowSocketsOfOneAddress(t *testing.T) {
 }
 
 // attempt asks from an address for the account of whoever has a token.
-func (s *accountServer) attempt(t *testing.T, url, from, authorization, slug string) (status int, body string) {
+func (s *accountServer) attempt(t *testing.T, url, from, authorization,
+	slug string) (status int, body string) {
 	t.Helper()
 	r := request(t, http.MethodGet, url+"/api/me", nil)
 	if slug != "" {
-		r = request(t, http.MethodPost, url+"/cleanup", strings.NewReader(mediaJSON(picture(t, 32, 32), "")))
+		r = request(t, http.MethodPost, url+"/cleanup",
+			strings.NewReader(mediaJSON(picture(t, 32, 32), "")))
 		r.Host = slug + "." + s.cfg.Domain
 		r.Header.Set("Content-Type", developerContentType)
 	}
@@ -174,15 +183,20 @@ func (s *accountServer) attempt(t *testing.T, url, from, authorization, slug str
 // A request whose body does not come holds no place: with a single one, others are answered
 // meanwhile.
 func TestBodiesAreAwaitedOutside(t *testing.T) {
-	s := start(t, &fakeCleaner{}, func(c *Config) { c.MaxRequests, c.UploadTimeout = 1, 2*time.Second })
+	s := start(t, &fakeCleaner{}, func(c *Config) {
+		c.MaxRequests, c.UploadTimeout = 1, 2*time.Second
+	})
 	conn := s.dial()
-	fmt.Fprintf(conn, "POST /cleanup HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
+	fmt.Fprintf(conn, "POST /cleanup HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "+
+		"%s\r\nContent-Type: application/json\r\n"+
 		"Content-Length: 5000\r\nExpect: 100-continue\r\n\r\n", testToken)
 	if _, err := io.ReadFull(conn, make([]byte, len("HTTP/1.1 100 Continue\r\n\r\n"))); err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
-		if a := s.do(s.webRequest("", field{name: "image", data: picture(t, 32, 32)})); a.status != http.StatusOK {
+		if a := s.do(
+			s.webRequest("", field{name: "image", data: picture(t, 32, 32)}),
+		); a.status != http.StatusOK {
 			t.Fatalf("got %d %s", a.status, a.body)
 		}
 	}
@@ -195,7 +209,8 @@ func TestBodiesAreAwaitedOutside(t *testing.T) {
 func TestUploadsHaveAMinimumRate(t *testing.T) {
 	u := &upload{most: time.Minute, began: time.Now()}
 	for n, want := range map[int64]time.Duration{
-		0: patienceForBody, 5: patienceForBody, minUploadRate: patienceForBody + time.Second, 10 * minUploadRate: patienceForBody + 10*time.Second, 1000 * minUploadRate: time.Minute,
+		0: patienceForBody, 5: patienceForBody, minUploadRate: patienceForBody + time.Second,
+		10 * minUploadRate: patienceForBody + 10*time.Second, 1000 * minUploadRate: time.Minute,
 	} {
 		u.bytes = n
 		if got := u.deadline().Sub(u.began).Round(10 * time.Millisecond); got != want {

@@ -46,9 +46,11 @@ func (s *Server) toTLS(w http.ResponseWriter, r *http.Request) {
 	case !ours:
 		http.Error(w, "there is nothing at this address", http.StatusNotFound)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
-		http.Error(w, "use https; whatever this request carried was sent in the clear, so replace a token that was in it", http.StatusForbidden)
+		http.Error(w, "use https; whatever this request carried was sent in the clear, so replace a "+
+			"token that was in it", http.StatusForbidden)
 	default:
-		to := url.URL{Scheme: "https", Host: host + s.tlsPort(), Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: r.URL.RawQuery}
+		to := url.URL{Scheme: "https", Host: host + s.tlsPort(), Path: r.URL.Path, RawPath: r.URL.RawPath,
+			RawQuery: r.URL.RawQuery}
 		http.Redirect(w, r, to.String(), http.StatusMovedPermanently)
 	}
 }

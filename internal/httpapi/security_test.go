@@ -14,8 +14,11 @@ import (
 func TestSessionCookie(t *testing.T) {
 	c := DefaultConfig()
 	c.PublicURL = "https://example.com"
-	for name, cookie := range map[string]*http.Cookie{"session": sessionCookie(c, "secret"), "end": sessionCookie(c, "")} {
-		if cookie.Name != "__Host-unink" || !cookie.Secure || !cookie.HttpOnly || cookie.SameSite != http.SameSiteLaxMode || cookie.Path != "/" || cookie.Domain != "" {
+	for name, cookie := range map[string]*http.Cookie{
+		"session": sessionCookie(c, "secret"), "end": sessionCookie(c, ""),
+	} {
+		if cookie.Name != "__Host-unink" || !cookie.Secure || !cookie.HttpOnly ||
+			cookie.SameSite != http.SameSiteLaxMode || cookie.Path != "/" || cookie.Domain != "" {
 			t.Errorf("%s: %+v", name, cookie)
 		}
 		if err := cookie.Valid(); err != nil {
@@ -33,7 +36,9 @@ func TestSessionCookie(t *testing.T) {
 
 // Where the pages have TLS every answer says that there is nothing else, and without TLS none does.
 func TestTransportSecurity(t *testing.T) {
-	for public, want := range map[string]string{"https://example.com": "max-age=31536000", "http://localhost:8080": ""} {
+	for public, want := range map[string]string{
+		"https://example.com": "max-age=31536000", "http://localhost:8080": "",
+	} {
 		s := start(t, &fakeCleaner{}, func(c *Config) { c.PublicURL = public })
 		for _, path := range []string{"/", "/healthz", "/nothing", "/cleanup", "/assets/nothing"} {
 			a, err := s.try(request(t, http.MethodGet, s.url+path, nil))
@@ -76,7 +81,8 @@ func TestWithoutTLS(t *testing.T) {
 		answer := w.Result()
 		body, _ := io.ReadAll(answer.Body)
 		if answer.StatusCode != c.status || answer.Header.Get("Location") != c.location {
-			t.Errorf("%s %s%s: %d %q %s", c.method, c.host, c.path, answer.StatusCode, answer.Header.Get("Location"), body)
+			t.Errorf("%s %s%s: %d %q %s", c.method, c.host, c.path, answer.StatusCode,
+				answer.Header.Get("Location"), body)
 		}
 	}
 }

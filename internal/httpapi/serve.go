@@ -24,7 +24,8 @@ type Listeners struct {
 func (s *Server) Serve(ctx context.Context, on Listeners) error {
 	requests, cancelRequests := context.WithCancel(context.Background())
 	defer cancelRequests()
-	servers := []*http.Server{s.server(requests, s.handler), s.server(requests, inert(s.metrics.handler()))}
+	servers := []*http.Server{s.server(requests, s.handler),
+		s.server(requests, inert(s.metrics.handler()))}
 	listeners := []net.Listener{on.Public, on.Metrics}
 	if on.Plain != nil {
 		servers = append(servers, s.server(requests, inert(on.Challenges(http.HandlerFunc(s.toTLS)))))

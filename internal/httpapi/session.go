@@ -36,7 +36,8 @@ func sessionCookie(c Config, token string) *http.Cookie {
 
 // sessionToken is what a request carries: an app's bearer token, or a browser's cookie.
 func sessionToken(r *http.Request, c Config) string {
-	if scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(scheme, "Bearer") {
+	if scheme, token, _ := strings.Cut(r.Header.Get("Authorization"),
+		" "); strings.EqualFold(scheme, "Bearer") {
 		return token
 	}
 	if cookie, err := r.Cookie(cookieName(c)); err == nil {
@@ -98,14 +99,17 @@ func (s *Server) completeSignIn(w http.ResponseWriter, r *http.Request) (any, er
 	if err != nil {
 		return nil, err
 	}
-	token, user, err := s.services.Accounts.CompleteSignIn(r.Context(), answer, state, address.String(), agentName(r.UserAgent()))
+	token, user, err := s.services.Accounts.CompleteSignIn(
+		r.Context(), answer, state, address.String(), agentName(r.UserAgent()),
+	)
 	if err != nil {
 		return nil, accountFailure(err)
 	}
 	if err := s.welcome(r.Context(), user); err != nil {
 		return nil, err
 	}
-	http.SetCookie(w, &http.Cookie{Name: signInCookie, Path: "/api/sign-in", MaxAge: -1, Secure: secure(s.cfg), HttpOnly: true})
+	http.SetCookie(w, &http.Cookie{Name: signInCookie, Path: "/api/sign-in", MaxAge: -1,
+		Secure: secure(s.cfg), HttpOnly: true})
 	http.SetCookie(w, sessionCookie(s.cfg, token))
 	return elsewhere("/"), nil
 }

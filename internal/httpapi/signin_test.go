@@ -49,18 +49,23 @@ func withProvider(t *testing.T, attempts throttle) *accountServer {
 	mux := http.NewServeMux()
 	provider := httptest.NewServer(mux)
 	t.Cleanup(provider.Close)
-	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
-		say(w, map[string]any{
-			"issuer": provider.URL, "authorization_endpoint": provider.URL + "/authorize",
-			"token_endpoint": provider.URL + "/token", "jwks_uri": provider.URL + "/keys",
-			"id_token_signing_alg_values_supported": []string{"ES256"},
+	mux.HandleFunc("GET /.well-known/openid-configuration",
+		func(w http.ResponseWriter, _ *http.Request) {
+			say(w, map[string]any{
+				"issuer": provider.URL, "authorization_endpoint": provider.URL + "/authorize",
+				"token_endpoint": provider.URL + "/token", "jwks_uri": provider.URL + "/keys",
+				"id_token_signing_alg_values_supported": []string{"ES256"},
+			})
 		})
-	})
 	mux.HandleFunc("GET /keys", func(w http.ResponseWriter, _ *http.Request) {
-		say(w, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: &key.PublicKey, KeyID: "1", Algorithm: "ES256", Use: "sig"}}})
+		say(w, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{
+			{Key: &key.PublicKey, KeyID: "1", Algorithm: "ES256", Use: "sig"},
+		}})
 	})
-	mux.HandleFunc("POST /token", func(w http.ResponseWriter, r *http.Request) { // its code is the nonce
-		signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: key}, (&jose.SignerOptions{}).WithHeader("kid", "1"))
+	// its code is the nonce
+	mux.HandleFunc("POST /token", func(w http.ResponseWriter, r *http.Request) {
+		signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: key},
+			(&jose.SignerOptions{}).WithHeader("kid", "1"))
 		if err != nil {
 			t.Error(err)
 			return
@@ -81,9 +86,11 @@ func withProvider(t *testing.T, attempts throttle) *accountServer {
 	s := withAccounts(t)
 	config := account.DefaultConfig()
 	config.Secret = bytes.Repeat([]byte("k"), 32)
-	config.OIDC = account.OIDC{Issuer: provider.URL, ClientID: "unink", ClientSecret: "s3cret", RedirectURL: s.cfg.PublicURL + "/api/sign-in/callback"}
+	config.OIDC = account.OIDC{Issuer: provider.URL, ClientID: "unink", ClientSecret: "s3cret",
+		RedirectURL: s.cfg.PublicURL + "/api/sign-in/callback"}
 	db := storetest.Open(t, storetest.SQLite(t))
-	s.services.Accounts, err = account.New(config, store.NewAccounts(db), s, attempts, time.Now, slog.New(slog.DiscardHandler))
+	s.services.Accounts, err = account.New(config, store.NewAccounts(db), s, attempts, time.Now,
+		slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +141,8 @@ func TestSignIn(t *testing.T) {
 
 func TestSignInIsThrottled(t *testing.T) {
 	s := withProvider(t, func() (time.Duration, error) { return 1500 * time.Millisecond, nil })
-	if a := s.send(s.begin()()); a.status != http.StatusTooManyRequests || a.header.Get("Retry-After") != "2" {
+	if a := s.send(s.begin()()); a.status != http.StatusTooManyRequests ||
+		a.header.Get("Retry-After") != "2" {
 		t.Errorf("got %d %v: %s", a.status, a.header, a.body)
 	}
 }
@@ -144,7 +152,8 @@ func TestPanicInSignIn(t *testing.T) {
 	s := withProvider(t, func() (time.Duration, error) { panic("of the tests") })
 	back := s.begin()
 	for range signInsAtOnce + 1 {
-		if a := s.send(back()); a.status != http.StatusInternalServerError || strings.Contains(string(a.body), "of the tests") {
+		if a := s.send(back()); a.status != http.StatusInternalServerError ||
+			strings.Contains(string(a.body), "of the tests") {
 			t.Fatalf("got %d %s", a.status, a.body)
 		}
 	}
@@ -175,8 +184,10 @@ func TestFewSignInAtOnce(t *testing.T) {
 	for range signInsAtOnce {
 		<-inside
 	}
-	for _, r := range []*http.Request{back(), httptest.NewRequest(http.MethodGet, "/api/sign-in", nil)} {
-		if a := s.send(r); a.status != http.StatusServiceUnavailable || a.header.Get("Retry-After") == "" {
+	for _, r := range []*http.Request{back(),
+		httptest.NewRequest(http.MethodGet, "/api/sign-in", nil)} {
+		if a := s.send(r); a.status != http.StatusServiceUnavailable ||
+			a.header.Get("Retry-After") == "" {
 			t.Errorf("%s: got %d %v: %s", r.URL.Path, a.status, a.header, a.body)
 		}
 	}

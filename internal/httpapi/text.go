@@ -26,7 +26,8 @@ func checkText(name, text string) error {
 func query(r *http.Request) (url.Values, error) {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return nil, failWith(err, badParameter, "the query is malformed: each % needs two hexadecimal digits after it, and parts are separated by &, not by ;")
+		return nil, failWith(err, badParameter, "the query is malformed: each % needs two hexadecimal "+
+			"digits after it, and parts are separated by &, not by ;")
 	}
 	for name, all := range values {
 		for _, text := range append(all, name) {

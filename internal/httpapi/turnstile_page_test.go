@@ -67,15 +67,22 @@ func TestTurnstile(t *testing.T) {
 		p.Is(`!!window.turnstile || document.querySelector('#human').checkVisibility()`, "false")
 		p.StandIn(turnstileScript, "") // it cannot be loaded
 		p.Pick(p.File("a.png", picture(t, 40, 30)))
-		p.Until(`states() == 'failed' && document.querySelector('.state').textContent.includes('challenges.cloudflare.com')`)
+		p.Until(
+			`states() == 'failed' && document.querySelector('.state').textContent.includes('challenges.cloudflare.com')`,
+		)
 		p.StandIn(turnstileScript, standInWidget)
 		p.Press("Try again: a.png")
 		p.Shown("#human #pass")
-		p.Is(`document.querySelector('#pass').textContent + ', ' + document.querySelector('#status').textContent`, "site-key en flexible, Please confirm that you are human. Cloudflare runs this check.")
+		p.Is(
+			`document.querySelector('#pass').textContent + ', ' + document.querySelector('#status').textContent`, "site-key en flexible, Please confirm that you are human. Cloudflare runs this check.",
+		)
 		p.Accessible()
 		p.Pressed("#fail")
-		p.Until(`states() == 'failed' && document.querySelector('.state').textContent.includes('could not confirm that you are human (300010)')`)
-		p.Is(`document.querySelector('#human').hidden && !document.querySelector('#human button')`, "true")
+		p.Until(
+			`states() == 'failed' && document.querySelector('.state').textContent.includes('could not confirm that you are human (300010)')`,
+		)
+		p.Is(`document.querySelector('#human').hidden && !document.querySelector('#human button')`,
+			"true")
 		p.Press("Try again: a.png")
 		p.Shown("#pass")
 		p.Press("Cancel: a.png")
@@ -133,11 +140,13 @@ func TestTurnstilePolicy(t *testing.T) {
 		return answer.Header.Get("Content-Security-Policy")
 	}
 	const host = "https://challenges.cloudflare.com"
-	for path, widget := range map[string]bool{"/": true, "/sign-up": true, "/log-in": false, "/pricing": false, "/developers/console": false} {
+	for path, widget := range map[string]bool{"/": true, "/sign-up": true, "/log-in": false,
+		"/pricing": false, "/developers/console": false} {
 		plain, got := policy(without+path), policy(with+path)
 		want := plain
 		if widget {
-			want = strings.Replace(plain, "script-src 'self'", "script-src 'self' "+host+"; frame-src "+host, 1)
+			want = strings.Replace(plain, "script-src 'self'",
+				"script-src 'self' "+host+"; frame-src "+host, 1)
 		}
 		if got != want || strings.Contains(plain, "cloudflare") || plain == "" {
 			t.Errorf("%s: the policy is %q, without Turnstile %q", path, got, plain)

@@ -132,7 +132,8 @@ func (s *Server) processImage(w http.ResponseWriter, r *http.Request) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	answer := webAnswer{Data: envelope{imageAnswer{MediaID: res.Data, Before: res.Before}}, IsTrial: c.caller.trial}
+	answer := webAnswer{Data: envelope{imageAnswer{MediaID: res.Data, Before: res.Before}},
+		IsTrial: c.caller.trial}
 	if options.Layers {
 		answer.Data.Data.Layers, answer.Data.Data.Report = &layers{res.Handwriting, res.Mask}, &res.Report
 	}

@@ -160,7 +160,9 @@ func (m *metaBox) read(kind string, body []byte) error {
 		m.primary = f.wide(version > 0)
 	case "iref":
 		version := f.u32() >> 24
-		return eachBox(f.b, func(kind string, body []byte) error { return m.reference(kind, body, version > 0) })
+		return eachBox(f.b, func(kind string, body []byte) error {
+			return m.reference(kind, body, version > 0)
+		})
 	case "iprp":
 		return eachBox(body, m.readProperties)
 	}
@@ -332,7 +334,8 @@ func (s *still) aperture(f fields) error {
 func isAlpha(auxC []byte) bool {
 	f := fields{b: auxC}
 	f.u32()
-	for _, urn := range []string{"urn:mpeg:hevc:2015:auxid:1\x00", "urn:mpeg:mpegB:cicp:systems:auxiliary:alpha\x00"} {
+	for _, urn := range []string{"urn:mpeg:hevc:2015:auxid:1\x00",
+		"urn:mpeg:mpegB:cicp:systems:auxiliary:alpha\x00"} {
 		if len(f.b) >= len(urn) && string(f.b[:len(urn)]) == urn {
 			return true
 		}

@@ -35,7 +35,8 @@ func Decode(data []byte, l Limits) (p *Picture, err error) {
 		w, ht = ht, w
 	}
 	if b := m.Bounds(); h.Format != GIF && (b.Dx() != w || b.Dy() != ht) {
-		return nil, fmt.Errorf("%w: the header says %d×%d, the data %d×%d", ErrBroken, w, ht, b.Dx(), b.Dy())
+		return nil, fmt.Errorf("%w: the header says %d×%d, the data %d×%d", ErrBroken, w, ht,
+			b.Dx(), b.Dy())
 	}
 	return &Picture{
 		Header: h,

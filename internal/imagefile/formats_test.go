@@ -49,7 +49,8 @@ func TestFax(t *testing.T) {
 			}
 			return sum / (r.Dx() * r.Dy())
 		}
-		if blue, white := mean(image.Rect(4, 52, 76, 92)), mean(image.Rect(84, 52, 156, 92)); blue > 90 || white != 255 {
+		if blue, white := mean(image.Rect(4, 52, 76, 92)), mean(image.Rect(84, 52, 156, 92)); blue > 90 ||
+			white != 255 {
 			t.Errorf("%s: blue is %d, white %d", name, blue, white)
 		}
 		if p.DPI != [2]float64{300, 300} {
@@ -114,7 +115,8 @@ func TestRefusedVariants(t *testing.T) {
 			t.Errorf("%s: %v, want ErrFormat that names %s", name, err, reason)
 		}
 	}
-	if _, err := Inspect([]byte("II+\x00\x08\x00\x00\x00"), Limits{}); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "BigTIFF") {
+	if _, err := Inspect([]byte("II+\x00\x08\x00\x00\x00"), Limits{}); !errors.Is(err, ErrFormat) ||
+		!strings.Contains(err.Error(), "BigTIFF") {
 		t.Errorf("BigTIFF: %v", err)
 	}
 }
@@ -154,7 +156,9 @@ func TestSixteenBits(t *testing.T) {
 		}
 	}
 	var b bytes.Buffer
-	if err := tiff.Encode(&b, m, &tiff.Options{Compression: tiff.Deflate, Predictor: true}); err != nil {
+	if err := tiff.Encode(&b, m, &tiff.Options{
+		Compression: tiff.Deflate, Predictor: true,
+	}); err != nil {
 		t.Fatal(err)
 	}
 	for name, data := range map[string][]byte{"png": encodeAs(t, PNG, m), "tiff": b.Bytes()} {
@@ -315,13 +319,19 @@ func pngWith(data []byte, kind string, body []byte) []byte {
 func TestMetadataIsDropped(t *testing.T) {
 	const secret = "52.5 N 13.4 E, by nobody"
 	page := corner(40, 30)
-	exif := []byte("Exif\x00\x00MM\x00*\x00\x00\x00\x08\x00\x01\x82\x98\x00\x02\x00\x00\x00\x18\x00\x00\x00\x1a\x00\x00\x00\x00" + secret)
+	exif := []byte(
+		"Exif\x00\x00MM\x00*\x00\x00\x00\x08\x00\x01\x82\x98" +
+			"\x00\x02\x00\x00\x00\x18\x00\x00\x00\x1a\x00\x00\x00\x00" + secret,
+	)
 	xmp := []byte("http://ns.adobe.com/xap/1.0/\x00<x:xmpmeta>" + secret + "</x:xmpmeta>")
 	segment := func(jpg []byte, marker byte, body []byte) []byte {
-		return insert(jpg, 2, append([]byte{0xff, marker, byte((len(body) + 2) >> 8), byte(len(body) + 2)}, body...))
+		return insert(jpg, 2,
+			append([]byte{0xff, marker, byte((len(body) + 2) >> 8), byte(len(body) + 2)}, body...))
 	}
-	jpg := segment(segment(segment(encodeAs(t, JPEG, page), 0xe1, exif), 0xe1, xmp), 0xfe, []byte(secret))
-	pic := pngWith(pngWith(encodeAs(t, PNG, page), "eXIf", exif[6:]), "tEXt", []byte("Author\x00"+secret))
+	jpg := segment(segment(segment(encodeAs(t, JPEG, page), 0xe1, exif), 0xe1, xmp), 0xfe,
+		[]byte(secret))
+	pic := pngWith(pngWith(encodeAs(t, PNG, page), "eXIf", exif[6:]), "tEXt",
+		[]byte("Author\x00"+secret))
 	still := encodeAs(t, WebP, page)
 	head := append([]byte{1<<3 | 1<<2, 0, 0, 0}, 39, 0, 0, 29, 0, 0)
 	chunks := append(riffChunk(nil, "VP8X", head), still[12:]...)
@@ -359,7 +369,8 @@ func TestGreyProfileStandsInGreyPNG(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if cfg, err := png.DecodeConfig(bytes.NewReader(data)); err != nil || cfg.ColorModel != color.GrayModel {
+	if cfg, err := png.DecodeConfig(bytes.NewReader(data)); err != nil ||
+		cfg.ColorModel != color.GrayModel {
 		t.Errorf("%v (%v)", cfg.ColorModel, err)
 	}
 }

@@ -8,18 +8,21 @@ import (
 
 // FuzzStill: whatever the boxes are, what is read of them holds together.
 func FuzzStill(f *testing.F) {
-	for _, name := range []string{"plain.heic", "odd.heic", "alpha.heic", "plain.avif", "turned.avif", "crop.avif"} {
+	for _, name := range []string{"plain.heic", "odd.heic", "alpha.heic", "plain.avif", "turned.avif",
+		"crop.avif"} {
 		f.Add(fixture(f, name))
 	}
 	f.Add(heicGrid(f, 2, 2, box("irot", []byte{1}), box("imir", []byte{1})))
-	f.Add(heicGrid(f, 1, 1, box("clap", be32(100, 1, 60, 1, 20, 2, 0xfffffffc, 1)), box("colr", []byte("nclx"), be16(1, 13, 6), []byte{0})))
+	f.Add(heicGrid(f, 1, 1, box("clap", be32(100, 1, 60, 1, 20, 2, 0xfffffffc, 1)),
+		box("colr", []byte("nclx"), be16(1, 13, 6), []byte{0})))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		brandOf(data)
 		s, err := parseStill(data)
 		if err != nil {
 			return
 		}
-		if s.crop.Empty() || !s.crop.In(image.Rectangle{Max: s.stored}) || s.orientation < 1 || s.orientation > 8 {
+		if s.crop.Empty() || !s.crop.In(image.Rectangle{Max: s.stored}) || s.orientation < 1 ||
+			s.orientation > 8 {
 			t.Fatalf("%+v", s)
 		}
 		if len(s.icc) > maxProfile {

@@ -48,7 +48,8 @@ func Sniff(data []byte) (Format, error) {
 	case brandOf(data) != Auto:
 		return brandOf(data), nil
 	case has(4, "ftyp"):
-		return Auto, fmt.Errorf("%w: this is a film or a kind of HEIF other than HEIC and AVIF", ErrFormat)
+		return Auto, fmt.Errorf("%w: this is a film or a kind of HEIF other than HEIC and AVIF",
+			ErrFormat)
 	case has(0, "%PDF-"):
 		return Auto, fmt.Errorf("%w: this is a PDF, not a picture", ErrFormat)
 	case len(data) == 0:
@@ -97,7 +98,8 @@ func readHeader(f Format, data []byte, l Limits) (Header, error) {
 	if err != nil {
 		return Header{}, broken(f, err)
 	}
-	return Header{f, cfg.Width, cfg.Height, readExif(f, data).orientation}, l.CheckSize(cfg.Width, cfg.Height)
+	return Header{f, cfg.Width, cfg.Height, readExif(f, data).orientation},
+		l.CheckSize(cfg.Width, cfg.Height)
 }
 
 func decodeConfig(f Format, data []byte) (image.Config, error) {

@@ -33,7 +33,8 @@ func same(t *testing.T, name string, got, want *image.RGBA, tolerance int, edges
 	}
 	for y := range want.Rect.Dy() {
 		for x := range want.Rect.Dx() {
-			if g, w := got.RGBAAt(x, y), want.RGBAAt(x, y); !near(g, w, tolerance) && (edges || flat(want, x, y)) {
+			if g, w := got.RGBAAt(x, y), want.RGBAAt(x, y); !near(g, w, tolerance) &&
+				(edges || flat(want, x, y)) {
 				t.Errorf("%s: %v at %d,%d, want %v", name, g, x, y, w)
 				return
 			}
@@ -43,7 +44,8 @@ func same(t *testing.T, name string, got, want *image.RGBA, tolerance int, edges
 
 // flat says that there is one colour around x, y.
 func flat(m *image.RGBA, x, y int) bool {
-	for _, d := range []image.Point{{-8, -8}, {8, -8}, {-8, 8}, {8, 8}, {-8, 0}, {8, 0}, {0, -8}, {0, 8}} {
+	for _, d := range []image.Point{{-8, -8}, {8, -8}, {-8, 8}, {8, 8}, {-8, 0}, {8, 0},
+		{0, -8}, {0, 8}} {
 		if p := image.Pt(x, y).Add(d); p.In(m.Rect) && m.RGBAAt(p.X, p.Y) != m.RGBAAt(x, y) {
 			return false
 		}
@@ -62,7 +64,8 @@ func greyCorner() *image.RGBA {
 	m := bigCorner()
 	for i := 0; i < len(m.Pix); i += 4 {
 		// imagemagick's grey, which weighs as BT.709 does
-		v := uint8(0.212656*float64(m.Pix[i]) + 0.715158*float64(m.Pix[i+1]) + 0.072186*float64(m.Pix[i+2]) + 0.5)
+		v := uint8(0.212656*float64(m.Pix[i]) + 0.715158*float64(m.Pix[i+1]) +
+			0.072186*float64(m.Pix[i+2]) + 0.5)
 		m.Pix[i], m.Pix[i+1], m.Pix[i+2] = v, v, v
 	}
 	return m
@@ -87,7 +90,8 @@ func TestHEICAndAVIF(t *testing.T) {
 	} {
 		data := fixture(t, name)
 		h, err := Inspect(data, Limits{})
-		if err != nil || "."+h.Format.String() != filepath.Ext(name) || h.Width != want.Rect.Dx() || h.Height != want.Rect.Dy() {
+		if err != nil || "."+h.Format.String() != filepath.Ext(name) || h.Width != want.Rect.Dx() ||
+			h.Height != want.Rect.Dy() {
 			t.Errorf("%s: header %+v (%v)", name, h, err)
 		}
 		p, err := Decode(data, Limits{})
@@ -95,7 +99,8 @@ func TestHEICAndAVIF(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if name == "deep.heic" { // the decoder blurs the colour of the outermost pixels of more than 8 bits
+		// the decoder blurs the colour of the outermost pixels of more than 8 bits
+		if name == "deep.heic" {
 			inner := want.Rect.Inset(2)
 			p.Pixels, want = Opaque(p.Pixels.SubImage(inner)), Opaque(want.SubImage(inner))
 		}
@@ -145,7 +150,8 @@ func heicGrid(t testing.TB, across, down int, properties ...[]byte) []byte {
 	n := across * down
 	primary := uint16(n + 1)
 	size := func(w, h int) []byte { return box("ispe", be32(0, uint32(w), uint32(h))) }
-	grid := append([]byte{0, 0, byte(down - 1), byte(across - 1)}, be16(uint16(160*across), uint16(96*down))...)
+	grid := append([]byte{0, 0, byte(down - 1), byte(across - 1)},
+		be16(uint16(160*across), uint16(96*down))...)
 
 	infe := func(id uint16, hidden uint32, kind string) []byte {
 		return box("infe", be32(2<<24|hidden), be16(id, 0), []byte(kind), []byte{0})
@@ -163,18 +169,22 @@ func heicGrid(t testing.TB, across, down int, properties ...[]byte) []byte {
 		associations = append(associations, byte(3+i))
 	}
 	references := box("iref", be32(0), box("dimg", be16(primary, uint16(n)), tiles))
-	ipco := box("ipco", append([][]byte{config, size(160, 96), size(160*across, 96*down)}, properties...)...)
+	ipco := box("ipco", append([][]byte{config, size(160, 96), size(160*across, 96*down)},
+		properties...)...)
 
 	file := func(base uint32) []byte {
 		locations := be16(0x4400, primary) // offsets and lengths of 32 bits
 		for id := uint16(1); id < primary; id++ {
 			locations = append(append(locations, be16(id, 0, 1)...), be32(base, uint32(len(coded)))...)
 		}
-		locations = append(append(locations, be16(primary, 0, 1)...), be32(base+uint32(len(coded)), uint32(len(grid)))...)
+		locations = append(append(locations, be16(primary, 0, 1)...),
+			be32(base+uint32(len(coded)), uint32(len(grid)))...)
 		return bytes.Join([][]byte{
 			box("ftyp", []byte("heic\x00\x00\x00\x00mif1heic")),
-			box("meta", be32(0), box("hdlr", be32(0, 0), []byte("pict"), make([]byte, 13)), box("pitm", be32(0), be16(primary)),
-				box("iloc", be32(0), locations), box("iinf", be32(0), items), references, box("iprp", ipco, box("ipma", associations))),
+			box("meta", be32(0), box("hdlr", be32(0, 0), []byte("pict"), make([]byte, 13)),
+				box("pitm", be32(0), be16(primary)),
+				box("iloc", be32(0), locations), box("iinf", be32(0), items), references,
+				box("iprp", ipco, box("ipma", associations))),
 			box("mdat", coded, grid),
 		}, nil)
 	}
@@ -350,7 +360,8 @@ func TestDecodersAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	in.cancel()
-	if _, err := in.call("decode", file, uint32(len(data)), 0, out, out, out, out, out, out+64); !errors.Is(err, errGuestTime) {
+	if _, err := in.call("decode", file, uint32(len(data)), 0, out, out, out, out, out,
+		out+64); !errors.Is(err, errGuestTime) {
 		t.Errorf("after its time: %v", err)
 	}
 }

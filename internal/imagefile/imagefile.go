@@ -84,11 +84,14 @@ func (l Limits) CheckSize(w, h int) error {
 	long, short := max(w, h), min(w, h)
 	switch {
 	case short < max(l.MinSide, 1):
-		return fmt.Errorf("%w: %d×%d pixels, a side must be at least %d", ErrDimensions, w, h, max(l.MinSide, 1))
+		return fmt.Errorf("%w: %d×%d pixels, a side must be at least %d", ErrDimensions, w, h,
+			max(l.MinSide, 1))
 	case l.MaxSide > 0 && long > l.MaxSide:
-		return fmt.Errorf("%w: %d×%d pixels, the longest side must be at most %d", ErrDimensions, w, h, l.MaxSide)
+		return fmt.Errorf("%w: %d×%d pixels, the longest side must be at most %d", ErrDimensions, w,
+			h, l.MaxSide)
 	case l.MaxPixels > 0 && short > l.MaxPixels/long:
-		return fmt.Errorf("%w: %d×%d is over %g megapixels", ErrDimensions, w, h, float64(l.MaxPixels)/1e6)
+		return fmt.Errorf("%w: %d×%d is over %g megapixels", ErrDimensions, w, h,
+			float64(l.MaxPixels)/1e6)
 	}
 	return nil
 }

@@ -107,7 +107,9 @@ func TestDecodeKinds(t *testing.T) {
 			grey16.SetGray16(x, y, color.Gray16{0x8080})
 		}
 	}
-	for name, m := range map[string]image.Image{"alpha": half, "16 bit": deep, "16 bit grey": grey16, "palette with alpha": palette} {
+	for name, m := range map[string]image.Image{
+		"alpha": half, "16 bit": deep, "16 bit grey": grey16, "palette with alpha": palette,
+	} {
 		p, err := Decode(encodeAs(t, PNG, m), Limits{})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -360,7 +362,8 @@ func TestPNGIsLosslessWithAnyNumberOfColours(t *testing.T) {
 		for i := range palette {
 			palette[i] = colour(r)
 		}
-		m := image.NewRGBA(image.Rect(0, 0, rapid.IntRange(1, 70).Draw(t, "w"), rapid.IntRange(1, 30).Draw(t, "h")))
+		m := image.NewRGBA(image.Rect(0, 0, rapid.IntRange(1, 70).Draw(t, "w"),
+			rapid.IntRange(1, 30).Draw(t, "h")))
 		for i := range len(m.Pix) / 4 {
 			copy(m.Pix[4*i:], palette[(i+r.IntN(2))%n][:])
 			m.Pix[4*i+3] = 255
@@ -411,10 +414,12 @@ func FuzzDecode(f *testing.F) {
 		}
 		f.Add(data)
 	}
-	for _, name := range []string{"plain.heic", "odd.heic", "plain.avif", "deep.avif", "pages.tif", "tiles.tif"} {
+	for _, name := range []string{"plain.heic", "odd.heic", "plain.avif", "deep.avif", "pages.tif",
+		"tiles.tif"} {
 		f.Add(fixture(f, name))
 	}
-	for _, compile := range []func() (decoder, error){heifDecoder, avifDecoder} { // fuzzing allows ten seconds an input
+	// fuzzing allows ten seconds an input
+	for _, compile := range []func() (decoder, error){heifDecoder, avifDecoder} {
 		if _, err := compile(); err != nil {
 			f.Fatal(err)
 		}
@@ -430,7 +435,8 @@ func FuzzDecode(f *testing.F) {
 			}
 			t.Fatalf("an error without a reason: %v", err)
 		}
-		if limits.CheckSize(p.Width, p.Height) != nil || p.Pixels.Rect != image.Rect(0, 0, p.Width, p.Height) {
+		if limits.CheckSize(p.Width, p.Height) != nil ||
+			p.Pixels.Rect != image.Rect(0, 0, p.Width, p.Height) {
 			t.Fatalf("header %+v, pixels %v", p.Header, p.Pixels.Rect)
 		}
 		if _, err := Encode(p.Pixels, PNG, p.Meta); err != nil {

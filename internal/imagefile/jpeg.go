@@ -99,13 +99,15 @@ func decodeJPEG(data []byte) (image.Image, error) {
 
 // decodeEnded decodes data that lacks an end mark.
 func decodeEnded(data ...[]byte) (image.Image, error) {
-	return jpeg.Decode(io.MultiReader(bytes.NewReader(bytes.Join(data, nil)), strings.NewReader("\xff\xd9")))
+	return jpeg.Decode(io.MultiReader(bytes.NewReader(bytes.Join(data, nil)),
+		strings.NewReader("\xff\xd9")))
 }
 
 // withoutRefinement decodes a progressive picture without the scan in which it was cut, if that
 // was to add the last bit of the luminance's detail; nil if not.
 func withoutRefinement(data []byte, scan jpegSegment) image.Image {
-	b := scan.body // number of components, two bytes for each, first and last coefficient, bits before and after
+	// number of components, two bytes for each, first and last coefficient, bits before and after
+	b := scan.body
 	if len(b) != 6 || b[0] != 1 || b[3] == 0 || b[5] != 1<<4 {
 		return nil
 	}

@@ -218,7 +218,8 @@ func keepProfile(icc []byte) bool {
 	if len(icc) < 132 || string(icc[36:40]) != "acsp" {
 		return false
 	}
-	return isGreyProfile(icc) || string(icc[16:20]) == "RGB " && !strings.Contains(profileName(icc), "sRGB")
+	return isGreyProfile(icc) || string(icc[16:20]) == "RGB " &&
+		!strings.Contains(profileName(icc), "sRGB")
 }
 
 func isGreyProfile(icc []byte) bool { return len(icc) >= 20 && string(icc[16:20]) == "GRAY" }

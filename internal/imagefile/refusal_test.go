@@ -45,7 +45,8 @@ func TestDecodersWordsStayInside(t *testing.T) {
 				if err == nil {
 					continue
 				}
-				for _, word := range []string{"png:", "jpeg:", "gif:", "bmp:", "tiff:", "webp:", "vp8", "riff:", "EOF", "zlib", "lzw:", "runtime", "index out"} {
+				for _, word := range []string{"png:", "jpeg:", "gif:", "bmp:", "tiff:", "webp:", "vp8", "riff:",
+					"EOF", "zlib", "lzw:", "runtime", "index out"} {
 					if strings.Contains(err.Error(), word) {
 						t.Fatalf("%s, %d: the error says %q", f, at, err)
 					}
@@ -63,7 +64,8 @@ func TestDecodersWordsStayInside(t *testing.T) {
 
 // A PNG of more pixels than can be counted is too large, not damaged.
 func TestUncountablePNG(t *testing.T) {
-	for _, size := range [][2]uint32{{1 << 31, 1 << 31}, {1<<32 - 1, 1}, {16, 1 << 31}, {1<<31 - 1, 1<<31 - 1}} {
+	for _, size := range [][2]uint32{{1 << 31, 1 << 31}, {1<<32 - 1, 1}, {16, 1 << 31},
+		{1<<31 - 1, 1<<31 - 1}} {
 		var b bytes.Buffer
 		if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 16, 16))); err != nil {
 			t.Fatal(err)
@@ -130,7 +132,8 @@ func TestJPEGCut(t *testing.T) {
 			row, was := p.Pixels.Pix[lines*4*width:][:4*width], whole.Pixels.Pix[lines*4*width:][:4*width]
 			wrong := !bytes.Equal(row, was)
 			if most := height * percent / 100; wrong && (lines < most-32 || !bytes.Equal(row, white)) {
-				t.Fatalf("%d %% of it: line %d is neither as it was nor white after line %d", percent, lines, most-32)
+				t.Fatalf("%d %% of it: line %d is neither as it was nor white after line %d", percent,
+					lines, most-32)
 			}
 		}
 	}

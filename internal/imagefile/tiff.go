@@ -31,7 +31,8 @@ type directory struct {
 }
 
 // tiffDirectory reads the directory at an offset, and the offset of the next one.
-func tiffDirectory(data []byte, order binary.ByteOrder, at uint32) (d directory, next uint32, ok bool) {
+func tiffDirectory(data []byte, order binary.ByteOrder,
+	at uint32) (d directory, next uint32, ok bool) {
 	if uint64(at)+2 > uint64(len(data)) {
 		return d, 0, false
 	}
@@ -165,12 +166,15 @@ func tiffConfig(data []byte) (image.Config, error) {
 }
 
 var tiffCompressions = map[int]string{
-	6: "JPEG", 7: "JPEG", 9: "JBIG", 10: "JBIG", 32766: "NeXT", 32809: "ThunderScan", 34661: "JBIG", 34676: "LogLuv",
-	34677: "LogLuv", 34712: "JPEG 2000", 34887: "LERC", 34925: "LZMA", 50000: "Zstandard", 50001: "WebP", 50002: "JPEG XL",
+	6: "JPEG", 7: "JPEG", 9: "JBIG", 10: "JBIG", 32766: "NeXT", 32809: "ThunderScan", 34661: "JBIG",
+	34676: "LogLuv",
+	34677: "LogLuv", 34712: "JPEG 2000", 34887: "LERC", 34925: "LZMA", 50000: "Zstandard",
+	50001: "WebP", 50002: "JPEG XL",
 }
 
 var tiffColours = map[int]string{
-	4: "transparency mask", 5: "CMYK", 6: "YCbCr", 8: "CIELab", 9: "ICCLab", 10: "ITULab", 32844: "LogLuv", 32845: "LogLuv",
+	4: "transparency mask", 5: "CMYK", 6: "YCbCr", 8: "CIELab", 9: "ICCLab", 10: "ITULab",
+	32844: "LogLuv", 32845: "LogLuv",
 }
 
 // unsupported names what of a page the decoder does not know.

@@ -74,7 +74,8 @@ func firstFrame(data []byte) ([]byte, error) {
 		}
 		return frame != nil
 	})
-	if frame == nil || uint24(frame) != 0 || uint24(frame[3:]) != 0 || !bytes.Equal(frame[6:12], x[4:10]) {
+	if frame == nil || uint24(frame) != 0 || uint24(frame[3:]) != 0 ||
+		!bytes.Equal(frame[6:12], x[4:10]) {
 		return nil, errNoFrame
 	}
 	head := append([]byte{0, 0, 0, 0}, x[4:10]...)

@@ -28,7 +28,8 @@ func (p *Plan) bind(out string, pictures []source) error {
 			return misuse.Errorf("-o %s is one of the inputs; use another name", out)
 		}
 	}
-	p.pages = []page{{input: pictures[0].path, names: map[unink.Format]string{pdfName: out}, document: bound(pictures)}}
+	p.pages = []page{{input: pictures[0].path, names: map[unink.Format]string{pdfName: out},
+		document: bound(pictures)}}
 	return nil
 }
 
@@ -73,7 +74,8 @@ func (d *document) draw(ctx context.Context, i int) (*image.RGBA, pdf.Size, erro
 	if n := d.leaves[i].page; n > 0 {
 		data = imagefile.Page(data, n-1)
 	}
-	picture, err := imagefile.Decode(data, imagefile.Limits{MaxBytes: MaxFileBytes, MaxPixels: pdf.MaxPixels})
+	picture, err := imagefile.Decode(data,
+		imagefile.Limits{MaxBytes: MaxFileBytes, MaxPixels: pdf.MaxPixels})
 	if err != nil {
 		return nil, pdf.Size{}, err
 	}

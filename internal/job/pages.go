@@ -33,7 +33,8 @@ func ParsePages(s string) (Pages, error) {
 			r.last, errs[1] = strconv.Atoi(to)
 		}
 		endless := isRange && to == ""
-		if errs != [2]error{} || r.first < 1 || !endless && r.last < r.first || isRange && from == "" && to == "" {
+		if errs != [2]error{} || r.first < 1 || !endless && r.last < r.first ||
+			isRange && from == "" && to == "" {
 			return nil, misuse.Errorf("--pages %q is not known; write such as 2-5 or 1,3,7-", s)
 		}
 		ranges = append(ranges, r)

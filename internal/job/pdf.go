@@ -104,7 +104,8 @@ func (d *document) keep(i int, picture []byte, size pdf.Size) error {
 	if _, err := d.waits.WriteAt(picture, d.end); err != nil {
 		return fmt.Errorf("the pages need a place in %s until all are done: %w", os.TempDir(), plain(err))
 	}
-	d.pages[i] = pdf.Page{Picture: io.NewSectionReader(d.waits, d.end, int64(len(picture))), Size: size}
+	d.pages[i] = pdf.Page{Picture: io.NewSectionReader(d.waits, d.end, int64(len(picture))),
+		Size: size}
 	d.end += int64(len(picture))
 	return nil
 }
@@ -132,7 +133,8 @@ func (r *run) part(ctx context.Context, pg page, i int) Outcome {
 	return o
 }
 
-func (r *run) cleanPart(ctx context.Context, d *document, i int) (res *unink.Result, kept bool, err error) {
+func (r *run) cleanPart(ctx context.Context, d *document,
+	i int) (res *unink.Result, kept bool, err error) {
 	start := time.Now()
 	picture, paper, err := d.draw(ctx, i)
 	if err != nil {
@@ -166,7 +168,8 @@ func (r *run) cleanPart(ctx context.Context, d *document, i int) (res *unink.Res
 }
 
 // keepPart puts a cleaned page aside, at the size that it has in the original.
-func (r *run) keepPart(d *document, i int, page *unink.Page, size pdf.Size, res *unink.Result) error {
+func (r *run) keepPart(d *document, i int, page *unink.Page, size pdf.Size,
+	res *unink.Result) error {
 	if page.Turned%180 != 0 {
 		size.Width, size.Height = size.Height, size.Width
 	}
@@ -183,7 +186,8 @@ func (r *run) keepPart(d *document, i int, page *unink.Page, size pdf.Size, res 
 func (r *run) encodePart(m *image.RGBA) ([]byte, unink.Format, error) {
 	format := imagefile.Choose(imagefile.Format(r.Options.Format), imagefile.Auto, m)
 	data, err := imagefile.Encode(m, format, imagefile.Meta{})
-	if err != nil || r.Options.Format != unink.Auto || r.Options.Finish != unink.Scan || format == imagefile.PNG {
+	if err != nil || r.Options.Format != unink.Auto || r.Options.Finish != unink.Scan ||
+		format == imagefile.PNG {
 		return data, unink.Format(format), err
 	}
 	flat, err := imagefile.Encode(m, imagefile.PNG, imagefile.Meta{})
@@ -204,9 +208,13 @@ func (d *document) failure() error {
 		}
 	}
 	if d.leaves != nil {
-		return fmt.Errorf("nothing was written, for these failed: %s; leave them out", strings.Join(names, "; "))
+		return fmt.Errorf("nothing was written, for these failed: %s; leave them out",
+			strings.Join(names, "; "))
 	}
-	return fmt.Errorf("nothing was written, for these of its pages failed: %s; --pages can leave them out", strings.Join(names, ", "))
+	return fmt.Errorf(
+		"nothing was written, for these of its pages failed: %s; --pages can leave them out",
+		strings.Join(names, ", "),
+	)
 }
 
 // finish writes the cleaned PDF once all its pages are done, or says why not.
@@ -221,7 +229,9 @@ func (r *run) finish(ctx context.Context, pg page) DocumentOutcome {
 	case pg.toStdout():
 		o.Err = pdf.Write(ctx, r.Stdout, d.source, d.pages)
 	default:
-		o.Err = createFile(pg.names[pdfName], func(w io.Writer) error { return pdf.Write(ctx, w, d.source, d.pages) })
+		o.Err = createFile(pg.names[pdfName], func(w io.Writer) error {
+			return pdf.Write(ctx, w, d.source, d.pages)
+		})
 	}
 	return o
 }

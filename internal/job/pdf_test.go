@@ -46,7 +46,8 @@ type painter struct {
 	clean func(ctx context.Context, m image.Image) (*unink.Page, error)
 }
 
-func (p painter) CleanImage(ctx context.Context, m image.Image, _ unink.Options) (*unink.Page, error) {
+func (p painter) CleanImage(ctx context.Context, m image.Image,
+	_ unink.Options) (*unink.Page, error) {
 	return p.clean(ctx, m)
 }
 
@@ -97,7 +98,8 @@ func TestPagesOfPDFStayInOrder(t *testing.T) {
 			t.Errorf("page %d is %v, want %v", n+1, size, want)
 		}
 	}
-	if len(report.documents) != 1 || report.documents[0].Output != out || report.documents[0].Pages != pages {
+	if len(report.documents) != 1 || report.documents[0].Output != out ||
+		report.documents[0].Pages != pages {
 		t.Errorf("the report: %+v", report.documents)
 	}
 }
@@ -107,7 +109,8 @@ func TestTurnedPageOfPDF(t *testing.T) {
 	p, out := planOf(t, 1, Request{KeepClean: true}) // but it is corrected
 	all(t, p, painter{clean: func(_ context.Context, m image.Image) (*unink.Page, error) {
 		size := m.Bounds().Size()
-		return &unink.Page{Image: image.NewRGBA(image.Rect(0, 0, size.Y, size.X)), Report: unink.Report{Turned: 90}}, nil
+		return &unink.Page{Image: image.NewRGBA(image.Rect(0, 0, size.Y, size.X)),
+			Report: unink.Report{Turned: 90}}, nil
 	}}, 1)
 	sizes := sizesOf(t, out)
 	if want := (pdf.Size{Width: 100, Height: 101}); len(sizes) != 1 || sizes[0] != want {
@@ -140,7 +143,8 @@ func TestInterruptLeavesNoPDF(t *testing.T) {
 
 func TestPageRanges(t *testing.T) {
 	for s, want := range map[string]string{
-		"": "1 2 3 4 5 ", "2-4": "2 3 4 ", "1,3,5-": "1 3 5 ", "-2": "1 2 ", "4, 2": "2 4 ", "3-9": "3 4 5 ", "7": "", "2-3,3-4": "2 3 4 ",
+		"": "1 2 3 4 5 ", "2-4": "2 3 4 ", "1,3,5-": "1 3 5 ", "-2": "1 2 ", "4, 2": "2 4 ",
+		"3-9": "3 4 5 ", "7": "", "2-3,3-4": "2 3 4 ",
 	} {
 		ranges, err := ParsePages(s)
 		if err != nil {

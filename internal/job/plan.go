@@ -189,7 +189,8 @@ func (r Request) Plan(ctx context.Context) (*Plan, error) {
 func (r Request) checkPDF() error {
 	switch {
 	case r.Mask || r.Layers || r.Compare:
-		return misuse.Errorf("--mask, --layers and --compare are for pictures, and there is a PDF among the inputs or outputs")
+		return misuse.Errorf("--mask, --layers and --compare are for pictures, and there is a PDF " +
+			"among the inputs or outputs")
 	case r.Options.Format == unink.WebP:
 		return misuse.Errorf("a PDF cannot hold WebP; use --format png or jpeg")
 	}
@@ -288,7 +289,8 @@ func (p *Plan) walk(root, out string) ([]source, error) {
 		case err != nil:
 			p.missing = append(p.missing, Outcome{Input: path, Err: plain(err)})
 			return nil
-		case d.IsDir() && (hidden || path != root && (ownResult(path) || out != "" && resolve(path) == resolve(out))):
+		case d.IsDir() && (hidden || path != root &&
+			(ownResult(path) || out != "" && resolve(path) == resolve(out))):
 			return filepath.SkipDir
 		case d.IsDir() || hidden:
 			return nil
@@ -402,14 +404,20 @@ func (r Request) place(sources []source) (func(source) page, unink.Format, error
 	case err != nil:
 		return nil, format, err
 	case !single:
-		return nil, format, misuse.Errorf("-o %s is a file, which takes one picture; end a folder's name with %c", r.Out, filepath.Separator)
+		return nil, format, misuse.Errorf(
+			"-o %s is a file, which takes one picture; end a folder's name with %c", r.Out,
+			filepath.Separator,
+		)
 	case wantPDF:
-		return func(source) page { return page{names: map[unink.Format]string{pdfName: r.Out}} }, format, nil
+		return func(source) page {
+			return page{names: map[unink.Format]string{pdfName: r.Out}}
+		}, format, nil
 	case format != unink.Auto && format != asked:
 		return nil, format, misuse.Errorf("--format %s contradicts -o %s", format, r.Out)
 	}
 	return func(source) page {
-		return page{names: map[unink.Format]string{asked: r.Out}, stem: strings.TrimSuffix(r.Out, filepath.Ext(r.Out))}
+		return page{names: map[unink.Format]string{asked: r.Out},
+			stem: strings.TrimSuffix(r.Out, filepath.Ext(r.Out))}
 	}, asked, nil
 }
 
@@ -419,7 +427,9 @@ func (r Request) checkStdout(single bool) error {
 	case !single:
 		return misuse.Errorf("standard output takes one picture; use -o FOLDER")
 	case r.Extras != Extras{}:
-		return misuse.Errorf("--mask, --layers, --compare and --stages write files beside the output; use -o FILE")
+		return misuse.Errorf(
+			"--mask, --layers, --compare and --stages write files beside the output; use -o FILE",
+		)
 	}
 	return nil
 }
@@ -445,7 +455,8 @@ func endingFormat(out string, wantPDF bool) (unink.Format, error) {
 	}
 	format, err := unink.ParseFormat(strings.TrimPrefix(ending, "."))
 	if err != nil || format == unink.Auto {
-		return 0, misuse.Errorf("cannot write %q: use .png, .jpg or .webp; end a folder's name with %c", ending, filepath.Separator)
+		return 0, misuse.Errorf("cannot write %q: use .png, .jpg or .webp; end a folder's name with %c",
+			ending, filepath.Separator)
 	}
 	return format, nil
 }
@@ -538,7 +549,10 @@ func (p *Plan) check() error {
 	if errs == nil {
 		return nil
 	}
-	return misuse.Errorf("%v\nnothing was done; use another folder (-o), or clean the pictures one by one", errors.Join(errs...))
+	return misuse.Errorf(
+		"%v\nnothing was done; use another folder (-o), or clean the pictures one by one",
+		errors.Join(errs...),
+	)
 }
 
 // resolve is the absolute path behind symbolic links, of a file that may not exist yet.

@@ -79,7 +79,8 @@ func TestTIFFPages(t *testing.T) {
 	for _, pg := range p.pages {
 		names = append(names, filepath.Base(pg.names[unink.PNG]))
 	}
-	if !slices.Equal(names, []string{"scan-001.clean.png", "scan-002.clean.png", "scan-003.clean.png"}) {
+	if !slices.Equal(names, []string{"scan-001.clean.png", "scan-002.clean.png",
+		"scan-003.clean.png"}) {
 		t.Errorf("beside it: %v", names)
 	}
 	for _, file := range []string{filepath.Join(dir, "all.png"), Stream} {
@@ -97,7 +98,8 @@ func TestPicturesAreBound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := map[string][]byte{"scan.tif": scan, "broken.png": []byte("\x89PNG\r\n\x1a\n and nothing"), "plain.png": pngOf(t, 100, 50, 0), "fine.png": pngOf(t, 200, 300, 144)}
+	files := map[string][]byte{"scan.tif": scan, "broken.png": []byte("\x89PNG\r\n\x1a\n and nothing"),
+		"plain.png": pngOf(t, 100, 50, 0), "fine.png": pngOf(t, 200, 300, 144)}
 	for name, data := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
 			t.Fatal(err)
@@ -162,7 +164,8 @@ func TestPicturesAreBound(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "odd.pdf"), files["plain.png"], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := bind("odd.pdf", "", "fine.png", "odd.pdf"); err == nil || !strings.Contains(err.Error(), "one of the inputs") {
+	if err := bind("odd.pdf", "", "fine.png", "odd.pdf"); err == nil ||
+		!strings.Contains(err.Error(), "one of the inputs") {
 		t.Errorf("an input would be written over: %v", err)
 	}
 }

@@ -56,10 +56,12 @@ func newRemote(ctx context.Context, s Server, jobs int, stop func(error)) *remot
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = jobs
 	return &remote{
-		working: ctx, stop: stop, url: strings.TrimSuffix(s.URL, "/") + "/cleanup", token: s.Token, pause: pause,
+		working: ctx, stop: stop, url: strings.TrimSuffix(s.URL, "/") + "/cleanup", token: s.Token,
+		pause: pause,
 		http: &http.Client{
 			Transport: transport, Timeout: longestRequest,
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the token is for this host
+			// the token is for this host
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}
 }
@@ -120,12 +122,16 @@ func (r *remote) Clean(ctx context.Context, data []byte, o unink.Options) (*unin
 		return nil, ctx.Err()
 	}
 	if len(data) > unink.DefaultMaxBytes {
-		return nil, &unink.Error{Code: unink.ErrTooLarge, Op: "send", Message: fmt.Sprintf("%d bytes; a service takes at most %d", len(data), unink.DefaultMaxBytes), Hint: "save it smaller, as JPEG for instance, or clean it without --server"}
+		return nil, &unink.Error{Code: unink.ErrTooLarge, Op: "send",
+			Message: fmt.Sprintf("%d bytes; a service takes at most %d", len(data),
+				unink.DefaultMaxBytes),
+			Hint: "save it smaller, as JPEG for instance, or clean it without --server"}
 	}
 	request := cleanupRequest{
-		MediaID: data, KeepDistortion: o.KeepDistortion, KeepOri: o.KeepOrientation, PreserveColor: o.Finish == unink.Colour,
-		ReturnLayers: true, // the report comes with them
-		ReturnBefore: o.Before,
+		MediaID: data, KeepDistortion: o.KeepDistortion, KeepOri: o.KeepOrientation,
+		PreserveColor: o.Finish == unink.Colour,
+		ReturnLayers:  true, // the report comes with them
+		ReturnBefore:  o.Before,
 	}
 	if o.Format != unink.Auto {
 		request.OutputFormat = o.Format.String()
@@ -172,7 +178,8 @@ func (r *remote) insist(ctx context.Context, body []byte) (*cleanupAnswer, error
 			tries++
 		}
 		if tries > mostTries || time.Since(begun) > longestWait {
-			return nil, fmt.Errorf("given up after %d tries in %.0f s: %w", tries, time.Since(begun).Seconds(), again.cause)
+			return nil, fmt.Errorf("given up after %d tries in %.0f s: %w", tries,
+				time.Since(begun).Seconds(), again.cause)
 		}
 		if err := r.pause(ctx, max(asked, jittered(wait))); err != nil {
 			return nil, err
@@ -199,7 +206,9 @@ func (e *againError) Error() string { return e.cause.Error() }
 
 // send sends a page once. The duration is what the service asks to wait.
 func (r *remote) send(body []byte, key string) (*cleanupAnswer, time.Duration, error) {
-	request, err := http.NewRequestWithContext(r.working, http.MethodPost, r.url, bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(
+		r.working, http.MethodPost, r.url, bytes.NewReader(body),
+	)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -217,7 +226,8 @@ func (r *remote) send(body []byte, key string) (*cleanupAnswer, time.Duration, e
 	}
 	answer := &cleanupAnswer{Code: -1}
 	if err := json.Unmarshal(data, answer); err != nil || answer.Code < 0 {
-		answer.Code, answer.Message = -1, "it does not answer as a service of this program does: "+response.Status
+		answer.Code, answer.Message = -1,
+			"it does not answer as a service of this program does: "+response.Status
 	}
 	seconds, _ := strconv.Atoi(response.Header.Get("Retry-After")) // none is 0
 	return answer, time.Duration(seconds) * time.Second, r.judge(response.StatusCode, answer)
@@ -249,12 +259,15 @@ func (r *remote) judge(status int, a *cleanupAnswer) error {
 	case http.StatusPaymentRequired:
 		err = fmt.Errorf("the credits are used up or have expired (%s)", a.Message)
 	case http.StatusUnauthorized, http.StatusForbidden:
-		err = fmt.Errorf("the service does not take the token (%s); is UNINK_TOKEN that of this domain?", a.Message)
+		err = fmt.Errorf("the service does not take the token (%s); is UNINK_TOKEN that of this domain?",
+			a.Message)
 	}
-	if codes := map[int]unink.Code{1004: unink.ErrDimensions, 1005: unink.ErrBroken, 2003: unink.ErrNoContent}; codes[a.Code] != "" {
+	if codes := map[int]unink.Code{1004: unink.ErrDimensions, 1005: unink.ErrBroken,
+		2003: unink.ErrNoContent}; codes[a.Code] != "" {
 		return &unink.Error{Code: codes[a.Code], Op: "clean", Message: a.Message}
 	}
-	if a.Code < 0 || status == http.StatusPaymentRequired || status == http.StatusUnauthorized || status == http.StatusForbidden {
+	if a.Code < 0 || status == http.StatusPaymentRequired || status == http.StatusUnauthorized ||
+		status == http.StatusForbidden {
 		r.stop(err)
 	}
 	return err
@@ -262,7 +275,8 @@ func (r *remote) judge(status int, a *cleanupAnswer) error {
 
 // CleanImage is [remote.Clean] of pixels, such as a page of a PDF. They are sent as PNG, or where
 // that is too much as JPEG.
-func (r *remote) CleanImage(ctx context.Context, m image.Image, o unink.Options) (*unink.Page, error) {
+func (r *remote) CleanImage(ctx context.Context, m image.Image,
+	o unink.Options) (*unink.Page, error) {
 	pixels := imagefile.Opaque(m)
 	data, err := imagefile.Encode(pixels, imagefile.PNG, imagefile.Meta{})
 	if err == nil && len(data) > unink.DefaultMaxBytes {

@@ -67,7 +67,8 @@ func TestServerIsAskedForThePageBefore(t *testing.T) {
 
 func TestServerIsAskedAgain(t *testing.T) {
 	good := func(w http.ResponseWriter) {
-		body := map[string]any{"code": 0, "message": "success", "data": map[string]any{"data": map[string]any{"mediaId": pngOf(t, 20, 30, 0)}}}
+		body := map[string]any{"code": 0, "message": "success",
+			"data": map[string]any{"data": map[string]any{"mediaId": pngOf(t, 20, 30, 0)}}}
 		_ = json.NewEncoder(w).Encode(body)
 	}
 	many := func(n int, f func(http.ResponseWriter)) (list []func(http.ResponseWriter)) {
@@ -113,11 +114,14 @@ func TestServerIsAskedAgain(t *testing.T) {
 			if want := c.failure == "" && c.code == ""; want != (err == nil) {
 				t.Fatalf("got %v", err)
 			}
-			if err != nil && (!strings.Contains(err.Error(), c.failure) || c.code != "" && !errors.Is(err, c.code)) {
+			if err != nil && (!strings.Contains(err.Error(), c.failure) ||
+				c.code != "" && !errors.Is(err, c.code)) {
 				t.Errorf("got %v", err)
 			}
-			if script.n != c.asked || len(script.keys) != 1 || script.keys[""] || (stopped != nil) != c.stops || longest < c.longest {
-				t.Errorf("%d requests with %d keys, pauses up to %v, stopped by %v", script.n, len(script.keys), longest, stopped)
+			if script.n != c.asked || len(script.keys) != 1 || script.keys[""] ||
+				(stopped != nil) != c.stops || longest < c.longest {
+				t.Errorf("%d requests with %d keys, pauses up to %v, stopped by %v", script.n, len(script.keys),
+					longest, stopped)
 			}
 		})
 	}

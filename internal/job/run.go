@@ -82,7 +82,8 @@ type run struct {
 // not stop the others; the end of ctx does.
 func (p *Plan) Run(ctx context.Context, engine Engine, jobs int, report Report) Summary {
 	start := time.Now()
-	r := &run{Request: p.request, engine: engine, report: report, sum: Summary{Skipped: len(p.skipped)}}
+	r := &run{Request: p.request, engine: engine, report: report,
+		sum: Summary{Skipped: len(p.skipped)}}
 	for _, s := range p.skipped {
 		report.Skip(s)
 	}
@@ -195,7 +196,8 @@ func readFile(path string) ([]byte, error) {
 func readAll(in io.Reader) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(in, MaxFileBytes+1))
 	if err == nil && len(data) > MaxFileBytes {
-		err = fmt.Errorf("the file has more than %d MiB; save it smaller, as JPEG for instance", MaxFileBytes>>20)
+		err = fmt.Errorf("the file has more than %d MiB; save it smaller, as JPEG for instance",
+			MaxFileBytes>>20)
 	}
 	return data, plain(err)
 }

@@ -34,7 +34,8 @@ func pagesOf(t *testing.T, n int) (p *Plan, out string) {
 	t.Helper()
 	in, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
 	for i := range n {
-		if err := os.WriteFile(filepath.Join(in, fmt.Sprintf("%d.jpg", i)), []byte("\xff\xd8\xff"), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(in, fmt.Sprintf("%d.jpg", i)), []byte("\xff\xd8\xff"),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

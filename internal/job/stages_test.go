@@ -19,7 +19,8 @@ func TestStagesAreWrittenBesideThePage(t *testing.T) {
 	if stages.err != nil {
 		t.Fatal(stages.err)
 	}
-	for i, name := range []string{"x.0-input.png", "x.1-orient.png", "x.2-flatten.png", "x.3-demoire.png", "x.4-segment.png", "x.5-erase.png", "x.6-finish.png"} {
+	for i, name := range []string{"x.0-input.png", "x.1-orient.png", "x.2-flatten.png",
+		"x.3-demoire.png", "x.4-segment.png", "x.5-erase.png", "x.6-finish.png"} {
 		f, err := os.Open(filepath.Join(dir, "sub", name))
 		if err != nil {
 			t.Fatal(err)

@@ -107,7 +107,8 @@ func TestFallbackKeepsTheWindows(t *testing.T) {
 	state := func(degraded bool, fallbacks uint64) {
 		t.Helper()
 		if f.Degraded() != degraded || f.Fallbacks() != fallbacks {
-			t.Fatalf("degraded %v with %d fallbacks, want %v with %d", f.Degraded(), f.Fallbacks(), degraded, fallbacks)
+			t.Fatalf("degraded %v with %d fallbacks, want %v with %d", f.Degraded(), f.Fallbacks(),
+				degraded, fallbacks)
 		}
 	}
 
@@ -132,7 +133,8 @@ func TestFallbackKeepsTheWindows(t *testing.T) {
 	l.cut()
 	expect(true, true, true, false)
 	state(true, 9)
-	if text := logged.String(); strings.Count(text, "counted in memory") != 2 || strings.Count(text, "Redis again") != 1 {
+	if text := logged.String(); strings.Count(text, "counted in memory") != 2 ||
+		strings.Count(text, "Redis again") != 1 {
 		t.Errorf("the log says:\n%s", text)
 	}
 }
@@ -144,7 +146,8 @@ type fake struct {
 	calls int
 }
 
-func (f *fake) Allow(ctx context.Context, keys []string, windows []limit.Window) (limit.Verdict, error) {
+func (f *fake) Allow(ctx context.Context, keys []string,
+	windows []limit.Window) (limit.Verdict, error) {
 	f.calls++
 	if f.err != nil {
 		return limit.Verdict{}, f.err
@@ -220,13 +223,16 @@ func TestFallbackHearsTheCaller(t *testing.T) {
 	f := limit.NewFallback(r, limit.NewMemory(100, c.now), slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := f.Allow(ctx, []string{ident.New("test")}, minuteAndHour()); !errors.Is(err, context.Canceled) {
+	if _, err := f.Allow(ctx, []string{ident.New("test")}, minuteAndHour()); !errors.Is(
+		err, context.Canceled,
+	) {
 		t.Errorf("error is %v", err)
 	}
 	if f.Degraded() {
 		t.Error("a caller who went away is taken for a failure of Redis")
 	}
-	if _, err := f.Allow(context.Background(), []string{"a"}, []limit.Window{{}}); err == nil || f.Degraded() {
+	if _, err := f.Allow(context.Background(), []string{"a"}, []limit.Window{{}}); err == nil ||
+		f.Degraded() {
 		t.Errorf("bad window: error %v, degraded %v", err, f.Degraded())
 	}
 }
@@ -239,7 +245,8 @@ func TestFallbackFromSilence(t *testing.T) {
 	}
 	defer func() { _ = silent.Close() }()
 	c := newClock()
-	f := limit.NewFallback(redisAt(t, "redis://"+silent.Addr().String()), limit.NewMemory(100, c.now), slog.New(slog.DiscardHandler))
+	f := limit.NewFallback(redisAt(t, "redis://"+silent.Addr().String()), limit.NewMemory(100, c.now),
+		slog.New(slog.DiscardHandler))
 	// It ends: the caller's context, which does not, is no help.
 	v, err := f.Allow(context.Background(), []string{"a"}, minuteAndHour())
 	if err != nil || !v.OK || !f.Degraded() {

@@ -114,7 +114,9 @@ func TestEveryVerdictIsJustified(t *testing.T) {
 			var lastKeys []string
 			for range rapid.IntRange(1, 60).Draw(t, "requests") {
 				pause := time.Duration(rapid.Int64Range(0, int64(s.unit)).Draw(t, "pause"))
-				keys := rapid.SampledFrom([][]string{{"a"}, {"b"}, {"a", "b"}, {"b", "c"}, {"c", "c"}}).Draw(t, "keys")
+				keys := rapid.SampledFrom(
+					[][]string{{"a"}, {"b"}, {"a", "b"}, {"b", "c"}, {"c", "c"}},
+				).Draw(t, "keys")
 				for i, key := range keys {
 					keys[i] = run + key[len(key)-1:]
 				}
@@ -183,7 +185,8 @@ func TestRedisIsBounded(t *testing.T) {
 	ctx := context.Background()
 	key := ident.New("test")
 	r := redisAt(t, redisURL())
-	windows := []limit.Window{{Name: "short", Limit: 3, Every: time.Millisecond}, {Name: "long", Limit: 4, Every: 2 * time.Millisecond}}
+	windows := []limit.Window{{Name: "short", Limit: 3, Every: time.Millisecond},
+		{Name: "long", Limit: 4, Every: 2 * time.Millisecond}}
 	deadline := time.Now().Add(10 * time.Second)
 	for passed := 0; passed < 10; {
 		v, err := r.Allow(ctx, []string{key}, windows)
@@ -351,7 +354,8 @@ func TestMemoryIsBounded(t *testing.T) {
 }
 
 func TestNewRedisHidesThePassword(t *testing.T) {
-	for _, address := range []string{"redis://u:sec/ret@host:1", "redis://:secret%@host", "http://u:secret@host", "redis:u:secret", "redis://host/secret"} {
+	for _, address := range []string{"redis://u:sec/ret@host:1", "redis://:secret%@host",
+		"http://u:secret@host", "redis:u:secret", "redis://host/secret"} {
 		_, err := limit.NewRedis(address)
 		if err == nil || strings.Contains(err.Error(), "sec") {
 			t.Errorf("%s: error is %v", address, err)

@@ -43,7 +43,8 @@ func (b *book) fits(c call) error {
 				continue
 			}
 			if first := passed[len(passed)-w.Limit]; c.end.Sub(first.begin) < w.Every {
-				return fmt.Errorf("%s: %d requests within %v of window %s", key, w.Limit+1, c.end.Sub(first.begin), w.Name)
+				return fmt.Errorf("%s: %d requests within %v of window %s", key, w.Limit+1,
+					c.end.Sub(first.begin), w.Name)
 			}
 		}
 	}

@@ -40,7 +40,9 @@ type Redis struct {
 func NewRedis(address string) (*Redis, error) {
 	dial, err := dialer(address)
 	if err != nil {
-		return nil, fmt.Errorf("limit: address of Redis: %w; it begins with redis://, rediss:// or unix://", err)
+		return nil, fmt.Errorf(
+			"limit: address of Redis: %w; it begins with redis://, rediss:// or unix://", err,
+		)
 	}
 	return &Redis{&redis.Pool{
 		DialContext:         dial,
@@ -77,7 +79,9 @@ func dialer(address string) (dial, error) {
 		if !databases.MatchString(u.Path) {
 			return nil, errors.New("the path must be the number of a database")
 		}
-		return func(ctx context.Context) (redis.Conn, error) { return redis.DialURLContext(ctx, address, within...) }, nil
+		return func(ctx context.Context) (redis.Conn, error) {
+			return redis.DialURLContext(ctx, address, within...)
+		}, nil
 	case "unix":
 		password, _ := u.User.Password()
 		within = append(within, redis.DialUsername(u.User.Username()), redis.DialPassword(password))

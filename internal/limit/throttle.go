@@ -30,7 +30,8 @@ func (t *Throttle) Slow(ctx context.Context, key string) (wait time.Duration, er
 	return t.attempt(ctx, key, t.slower)
 }
 
-func (t *Throttle) attempt(ctx context.Context, key string, windows []Window) (wait time.Duration, err error) {
+func (t *Throttle) attempt(ctx context.Context, key string,
+	windows []Window) (wait time.Duration, err error) {
 	v, err := t.limiter.Allow(ctx, []string{key}, windows)
 	if err != nil {
 		return 0, err

@@ -55,7 +55,8 @@ func (m Message) Validate() error {
 	case m.Subject == "" || len(m.Subject) > maxSubject || hasControl(m.Subject):
 		return fmt.Errorf("%w: the subject must be one line of 1 to %d bytes", ErrMessage, maxSubject)
 	case m.Text == "" || len(m.Text)+len(m.HTML) > maxBody:
-		return fmt.Errorf("%w: the body must have 1 to %d bytes, not %d", ErrMessage, maxBody, len(m.Text)+len(m.HTML))
+		return fmt.Errorf("%w: the body must have 1 to %d bytes, not %d", ErrMessage, maxBody,
+			len(m.Text)+len(m.HTML))
 	}
 	for _, s := range []string{m.Key, m.Kind, m.To, m.Subject, m.Text, m.HTML} {
 		if !utf8.ValidString(s) || strings.ContainsRune(s, 0) {
@@ -68,7 +69,8 @@ func (m Message) Validate() error {
 // isAddress accepts addresses without a name, quotes, comments or anything else around them.
 func isAddress(s string) bool {
 	a, err := netmail.ParseAddress(s)
-	return err == nil && a.Name == "" && a.Address == s && !hasControl(s) && !strings.ContainsAny(s, " \"<>,;")
+	return err == nil && a.Name == "" && a.Address == s && !hasControl(s) &&
+		!strings.ContainsAny(s, " \"<>,;")
 }
 
 func hasControl(s string) bool { return strings.ContainsFunc(s, unicode.IsControl) }

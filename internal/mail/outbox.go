@@ -14,14 +14,15 @@ import (
 const (
 	firstPause = 30 * time.Second
 	lastPause  = 15 * time.Minute
-	giveUp     = 2 * time.Hour    // from the queuing of a mail, or from an operator's retry
-	lease      = 5 * time.Minute  // how long a claimed mail is left to who claimed it; far longer than sending takes
-	sendTime   = 45 * time.Second // the most that one attempt may take
-	grace      = 10 * time.Second // what an attempt under way gets when the program stops
-	poll       = 15 * time.Second // how long mails of other processes may go unseen
-	keep       = 30 * 24 * time.Hour
-	maxError   = 500 // bytes
-	maxList    = 1000
+	giveUp     = 2 * time.Hour // from the queuing of a mail, or from an operator's retry
+	// how long a claimed mail is left to who claimed it; far longer than sending takes
+	lease    = 5 * time.Minute
+	sendTime = 45 * time.Second // the most that one attempt may take
+	grace    = 10 * time.Second // what an attempt under way gets when the program stops
+	poll     = 15 * time.Second // how long mails of other processes may go unseen
+	keep     = 30 * 24 * time.Hour
+	maxError = 500 // bytes
+	maxList  = 1000
 )
 
 // Outbox queues mails and sends them. Several processes may run one each on the same database: a
@@ -127,7 +128,8 @@ func (o *Outbox) attempt(ctx context.Context, m Mail) error {
 	}
 	why := reason(failure, m.To)
 	if errors.Is(failure, ErrPermanent) || !now.Before(m.Deadline) {
-		log.Error("mail given up; it can be retried or discarded by its id", "age", now.Sub(m.Created), "error", why)
+		log.Error("mail given up; it can be retried or discarded by its id", "age", now.Sub(m.Created),
+			"error", why)
 		return o.store.Bury(noting, m.ID, m.Attempts, now, why)
 	}
 	due := now.Add(pause(m.Attempts))
@@ -189,9 +191,10 @@ func reason(err error, to string) string {
 
 // Status is how the outbox fares.
 type Status struct {
-	Waiting      int           // mails that are to be sent yet
-	Dead         int           // mails that were given up
-	OldestUnsent time.Duration // how long the oldest waiting mail has waited; dead ones are counted apart
+	Waiting int // mails that are to be sent yet
+	Dead    int // mails that were given up
+	// how long the oldest waiting mail has waited; dead ones are counted apart
+	OldestUnsent time.Duration
 }
 
 // Status counts what is unsent.

@@ -25,7 +25,8 @@ import (
 func message(n int) mail.Message {
 	return mail.Message{
 		Key: fmt.Sprint("test:", n), Kind: "test", To: fmt.Sprintf("user%d@example.com", n),
-		Subject: "A subject with an é", Text: "The token is s3cret-text.\n.\nEnd\n", HTML: "<p>s3cret-html</p>",
+		Subject: "A subject with an é", Text: "The token is s3cret-text.\n.\nEnd\n",
+		HTML: "<p>s3cret-html</p>",
 	}
 }
 
@@ -83,7 +84,8 @@ func TestDelivery(t *testing.T) {
 			t.Fatalf("%d mails arrived", len(mails))
 		}
 		text, html := parts(t, mails[0])
-		if strings.TrimSpace(text) != strings.TrimSpace(message(1).Text) || strings.TrimSpace(html) != message(1).HTML {
+		if strings.TrimSpace(text) != strings.TrimSpace(message(1).Text) ||
+			strings.TrimSpace(html) != message(1).HTML {
 			t.Errorf("text is %q, HTML %q", text, html)
 		}
 		row := only(t, outbox)
@@ -105,9 +107,11 @@ func TestDelivery(t *testing.T) {
 // What a mail said is nowhere in the database once it is delivered.
 func TestBodyIsBlankedAfterDelivery(t *testing.T) {
 	storetest.EachURL(t, func(t *testing.T, address string) {
-		outbox := mail.New(store.NewMails(storetest.Open(t, address)), serve(t).sender(nil), newClock().now, quiet())
+		outbox := mail.New(store.NewMails(storetest.Open(t, address)), serve(t).sender(nil),
+			newClock().now, quiet())
 		enqueue(t, outbox, message(1))
-		if row := dump(t, address); !strings.Contains(row, "s3cret-text") || !strings.Contains(row, "s3cret-html") {
+		if row := dump(t, address); !strings.Contains(row, "s3cret-text") ||
+			!strings.Contains(row, "s3cret-html") {
 			t.Fatalf("before the delivery there is %s", row)
 		}
 		sendDue(t, outbox)
@@ -146,7 +150,8 @@ func TestServerDownThenBack(t *testing.T) {
 		for i := range n {
 			enqueue(t, outbox, message(i))
 		}
-		for _, pause := range []time.Duration{30 * time.Second, time.Minute, 2 * time.Minute, 4 * time.Minute,
+		for _, pause := range []time.Duration{30 * time.Second, time.Minute, 2 * time.Minute,
+			4 * time.Minute,
 			8 * time.Minute, 15 * time.Minute, 15 * time.Minute} {
 			next := sendDue(t, outbox)
 			if wait := next.Sub(now.now()); wait > pause || wait < pause*8/10 {
@@ -175,7 +180,8 @@ func TestTwoOutboxesSendEachMailOnce(t *testing.T) {
 		smtpd, now := serve(t), newClock()
 		var boxes []*mail.Outbox
 		for range 2 { // as two processes: each has its own connections
-			boxes = append(boxes, mail.New(store.NewMails(storetest.Open(t, address)), smtpd.sender(nil), now.now, quiet()))
+			boxes = append(boxes, mail.New(store.NewMails(storetest.Open(t, address)), smtpd.sender(nil),
+				now.now, quiet()))
 		}
 		const n = 50
 		for i := range n {
@@ -268,10 +274,12 @@ func TestRefusedRecipientIsDeadAtOnceAndCanBeRetried(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		smtpd, now := serve(t), newClock()
 		smtpd.reject = func(string) error {
-			return &smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 1}, Message: "no such user"}
+			return &smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 1},
+				Message: "no such user"}
 		}
 		var logged bytes.Buffer
-		outbox := mail.New(store.NewMails(db), smtpd.sender(nil), now.now, slog.New(slog.NewTextHandler(&logged, nil)))
+		outbox := mail.New(store.NewMails(db), smtpd.sender(nil), now.now,
+			slog.New(slog.NewTextHandler(&logged, nil)))
 		enqueue(t, outbox, message(1))
 		sendDue(t, outbox)
 		wantStatus(t, outbox, mail.Status{Dead: 1})
@@ -311,14 +319,17 @@ func TestPassingRefusalsAreRetried(t *testing.T) {
 	for _, code := range []int{450, 451} {
 		smtpd := serve(t)
 		smtpd.reject = func(string) error { return &smtp.SMTPError{Code: code, Message: "later"} }
-		outbox := mail.New(store.NewMails(storetest.Open(t, storetest.SQLite(t))), smtpd.sender(nil), newClock().now, quiet())
+		outbox := mail.New(store.NewMails(storetest.Open(t, storetest.SQLite(t))), smtpd.sender(nil),
+			newClock().now, quiet())
 		enqueue(t, outbox, message(1))
 		sendDue(t, outbox)
 		wantStatus(t, outbox, mail.Status{Waiting: 1})
 	}
 	smtpd := serve(t)
-	smtpd.login = [2]string{"somebody", "else"} // MAIL FROM is refused with a code of the five hundreds
-	outbox := mail.New(store.NewMails(storetest.Open(t, storetest.SQLite(t))), smtpd.sender(nil), newClock().now, quiet())
+	// MAIL FROM is refused with a code of the five hundreds
+	smtpd.login = [2]string{"somebody", "else"}
+	outbox := mail.New(store.NewMails(storetest.Open(t, storetest.SQLite(t))), smtpd.sender(nil),
+		newClock().now, quiet())
 	enqueue(t, outbox, message(1))
 	sendDue(t, outbox)
 	wantStatus(t, outbox, mail.Status{Waiting: 1})
@@ -369,25 +380,36 @@ func TestDeadAfterTwoHours(t *testing.T) {
 }
 
 func TestBadMessagesAreRefused(t *testing.T) {
-	outbox := mail.New(store.NewMails(storetest.Open(t, storetest.SQLite(t))), nil, newClock().now, quiet())
+	outbox := mail.New(store.NewMails(storetest.Open(t, storetest.SQLite(t))), nil,
+		newClock().now, quiet())
 	for name, change := range map[string]func(*mail.Message){
-		"line break in the subject":  func(m *mail.Message) { m.Subject = "x\r\nBcc: victim@example.com" },
-		"bare LF in the subject":     func(m *mail.Message) { m.Subject = "x\nBcc: victim@example.com" },
-		"line break in the address":  func(m *mail.Message) { m.To = "a@example.com\r\nBcc: victim@example.com" },
-		"folded line in the address": func(m *mail.Message) { m.To = "a@example.com\r\n <b@example.com>" },
-		"SMTP command in address":    func(m *mail.Message) { m.To = "a@example.com>\r\nRCPT TO:<b@example.com" },
-		"two addresses":              func(m *mail.Message) { m.To = "a@example.com, b@example.com" },
-		"name and address":           func(m *mail.Message) { m.To = "A <a@example.com>" },
-		"quoted local part":          func(m *mail.Message) { m.To = `"a b"@example.com` },
-		"no address":                 func(m *mail.Message) { m.To = "" },
-		"no domain":                  func(m *mail.Message) { m.To = "root" },
-		"long address":               func(m *mail.Message) { m.To = strings.Repeat("a", 250) + "@example.com" },
-		"no key":                     func(m *mail.Message) { m.Key = "" },
-		"no subject":                 func(m *mail.Message) { m.Subject = "" },
-		"no text":                    func(m *mail.Message) { m.Text = "" },
-		"endless text":               func(m *mail.Message) { m.HTML = strings.Repeat("x", 256<<10) },
-		"NUL":                        func(m *mail.Message) { m.Text = "a\x00b" },
-		"not UTF-8":                  func(m *mail.Message) { m.Text = "a\xffb" },
+		"line break in the subject": func(m *mail.Message) {
+			m.Subject = "x\r\nBcc: victim@example.com"
+		},
+		"bare LF in the subject": func(m *mail.Message) { m.Subject = "x\nBcc: victim@example.com" },
+		"line break in the address": func(m *mail.Message) {
+			m.To = "a@example.com\r\nBcc: victim@example.com"
+		},
+		"folded line in the address": func(m *mail.Message) {
+			m.To = "a@example.com\r\n <b@example.com>"
+		},
+		"SMTP command in address": func(m *mail.Message) {
+			m.To = "a@example.com>\r\nRCPT TO:<b@example.com"
+		},
+		"two addresses":     func(m *mail.Message) { m.To = "a@example.com, b@example.com" },
+		"name and address":  func(m *mail.Message) { m.To = "A <a@example.com>" },
+		"quoted local part": func(m *mail.Message) { m.To = `"a b"@example.com` },
+		"no address":        func(m *mail.Message) { m.To = "" },
+		"no domain":         func(m *mail.Message) { m.To = "root" },
+		"long address": func(m *mail.Message) {
+			m.To = strings.Repeat("a", 250) + "@example.com"
+		},
+		"no key":       func(m *mail.Message) { m.Key = "" },
+		"no subject":   func(m *mail.Message) { m.Subject = "" },
+		"no text":      func(m *mail.Message) { m.Text = "" },
+		"endless text": func(m *mail.Message) { m.HTML = strings.Repeat("x", 256<<10) },
+		"NUL":          func(m *mail.Message) { m.Text = "a\x00b" },
+		"not UTF-8":    func(m *mail.Message) { m.Text = "a\xffb" },
 	} {
 		m := message(1)
 		change(&m)
@@ -402,10 +424,11 @@ func TestBadMessagesAreRefused(t *testing.T) {
 func TestRun(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		arrived := make(chan string)
-		outbox := mail.New(store.NewMails(db), senderFunc(func(_ context.Context, m mail.Message, _ string) error {
-			arrived <- m.To
-			return nil
-		}), time.Now, quiet())
+		outbox := mail.New(store.NewMails(db),
+			senderFunc(func(_ context.Context, m mail.Message, _ string) error {
+				arrived <- m.To
+				return nil
+			}), time.Now, quiet())
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() { defer close(ended); outbox.Run(ctx) }()
@@ -424,10 +447,11 @@ func TestRun(t *testing.T) {
 func TestStopWhileSending(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		ctx, cancel := context.WithCancel(t.Context())
-		outbox := mail.New(store.NewMails(db), senderFunc(func(sending context.Context, _ mail.Message, _ string) error {
-			cancel()
-			return sending.Err()
-		}), time.Now, quiet())
+		outbox := mail.New(store.NewMails(db),
+			senderFunc(func(sending context.Context, _ mail.Message, _ string) error {
+				cancel()
+				return sending.Err()
+			}), time.Now, quiet())
 		enqueue(t, outbox, message(1))
 		outbox.Run(ctx)
 		if row := only(t, outbox); row.State != mail.Sent {
@@ -460,7 +484,8 @@ func TestPruneOfTheDead(t *testing.T) {
 		smtpd, now := serve(t), newClock()
 		smtpd.reject = func(string) error { return &smtp.SMTPError{Code: 550, Message: "no such user"} }
 		var logged bytes.Buffer
-		outbox := mail.New(store.NewMails(storetest.Open(t, address)), smtpd.sender(nil), now.now, slog.New(slog.NewTextHandler(&logged, nil)))
+		outbox := mail.New(store.NewMails(storetest.Open(t, address)), smtpd.sender(nil), now.now,
+			slog.New(slog.NewTextHandler(&logged, nil)))
 		enqueue(t, outbox, message(1))
 		sendDue(t, outbox)
 		now.advance(time.Hour)
@@ -487,11 +512,13 @@ func TestPruneOfTheDead(t *testing.T) {
 func TestFolder(t *testing.T) {
 	var logged bytes.Buffer
 	dir := filepath.Join(t.TempDir(), "mails")
-	folder, err := mail.NewFolder(dir, "unink <no-reply@example.com>", slog.New(slog.NewTextHandler(&logged, nil)))
+	folder, err := mail.NewFolder(dir, "unink <no-reply@example.com>",
+		slog.New(slog.NewTextHandler(&logged, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	outbox := mail.New(store.NewMails(storetest.Open(t, storetest.SQLite(t))), folder, newClock().now, quiet())
+	outbox := mail.New(store.NewMails(storetest.Open(t, storetest.SQLite(t))), folder,
+		newClock().now, quiet())
 	enqueue(t, outbox, message(1))
 	sendDue(t, outbox)
 

@@ -49,8 +49,12 @@ var files embed.FS
 var functions = map[string]any{"need": need, "date": date}
 
 var (
-	texts = texttemplate.Must(texttemplate.New("").Option("missingkey=error").Funcs(functions).ParseFS(files, "templates/*.txt"))
-	htmls = htmltemplate.Must(htmltemplate.New("").Option("missingkey=error").Funcs(functions).ParseFS(files, "templates/*.html"))
+	texts = texttemplate.Must(texttemplate.New("").Option("missingkey=error").Funcs(functions).ParseFS(
+		files, "templates/*.txt",
+	))
+	htmls = htmltemplate.Must(htmltemplate.New("").Option("missingkey=error").Funcs(functions).ParseFS(
+		files, "templates/*.html",
+	))
 )
 
 // need is a template's way to say that a value must be there.

@@ -23,7 +23,8 @@ func TestRender(t *testing.T) {
 		{mail.KindAlreadyRegistered, mail.AlreadyRegisteredData{Link: link}, []string{link}},
 		{mail.KindReset, mail.ResetData{Link: link}, []string{link}},
 		{mail.KindCredentials, credentials, []string{
-			"https://acme.api.unink.example", "app123", "tok.en", "Popular", "5000", "20 May 2027, 12:00 UTC",
+			"https://acme.api.unink.example", "app123", "tok.en", "Popular", "5000",
+			"20 May 2027, 12:00 UTC",
 			"curl https://acme.api.unink.example/cleanup", "'Authorization: Bearer tok.en'", "secret"}},
 	} {
 		m, err := mail.Render(test.kind, "user@example.com", test.data)
@@ -35,7 +36,8 @@ func TestRender(t *testing.T) {
 		if err := m.Validate(); err != nil {
 			t.Errorf("%s: %v", test.kind, err)
 		}
-		if !strings.Contains(m.Subject, "unink") || !strings.Contains(m.Text, "unink") || !strings.Contains(m.Text, "请") {
+		if !strings.Contains(m.Subject, "unink") || !strings.Contains(m.Text, "unink") ||
+			!strings.Contains(m.Text, "请") {
 			t.Errorf("%s does not say in both languages what it is of: %s\n%s", test.kind, m.Subject, m.Text)
 		}
 		html := strings.ReplaceAll(m.HTML, "&amp;", "&")
@@ -48,7 +50,8 @@ func TestRender(t *testing.T) {
 }
 
 func TestRenderRefusesGaps(t *testing.T) {
-	full := mail.CredentialsData{URL: "u", AppCode: "a", Token: "t", Plan: "p", Credits: 1, Expires: time.Unix(1, 0)}
+	full := mail.CredentialsData{URL: "u", AppCode: "a", Token: "t", Plan: "p", Credits: 1,
+		Expires: time.Unix(1, 0)}
 	gap := func(change func(*mail.CredentialsData)) any {
 		c := full
 		change(&c)

@@ -61,7 +61,8 @@ func (c Config) Validate() error {
 	case (c.User == "") != (c.Password == ""):
 		return errors.New("mail user and password must both be set, or neither")
 	case c.User != "" && c.TLS == NoTLS:
-		return errors.New("mail TLS is none, which would send the password in clear: use starttls or tls, or no user")
+		return errors.New("mail TLS is none, which would send the password in clear: use starttls or " +
+			"tls, or no user")
 	}
 	return nil
 }
@@ -69,7 +70,9 @@ func (c Config) Validate() error {
 func parseFrom(from string) (*netmail.Address, error) {
 	a, err := netmail.ParseAddress(from)
 	if err != nil || hasControl(from) || !isAddress(a.Address) {
-		return nil, fmt.Errorf("mail sender %q is not an address: write it as unink <no-reply@example.com>", from)
+		return nil, fmt.Errorf(
+			"mail sender %q is not an address: write it as unink <no-reply@example.com>", from,
+		)
 	}
 	return a, nil
 }
@@ -111,7 +114,8 @@ func (s *SMTP) Send(ctx context.Context, m Message, id string) error {
 		return nil // what failed afterwards was the farewell
 	}
 	var refused *gomail.SendError
-	if errors.As(err, &refused) && refused.Reason == gomail.ErrSMTPRcptTo && refused.ErrorCode() >= 500 {
+	if errors.As(err, &refused) && refused.Reason == gomail.ErrSMTPRcptTo &&
+		refused.ErrorCode() >= 500 {
 		return fmt.Errorf("%w: %w", ErrPermanent, err)
 	}
 	return err
@@ -132,8 +136,10 @@ func (s *SMTP) options(ctx context.Context) []gomail.Option {
 		options = append(options, gomail.WithTLSPolicy(gomail.TLSMandatory))
 	}
 	if s.config.User != "" {
-		options = append(options, gomail.WithUsername(s.config.User), gomail.WithPassword(s.config.Password),
-			gomail.WithOpportunisticSMTPAuth(gomail.SMTPAuthSCRAMSHA256, gomail.SMTPAuthPlain, gomail.SMTPAuthLogin))
+		options = append(options, gomail.WithUsername(s.config.User),
+			gomail.WithPassword(s.config.Password),
+			gomail.WithOpportunisticSMTPAuth(gomail.SMTPAuthSCRAMSHA256, gomail.SMTPAuthPlain,
+				gomail.SMTPAuthLogin))
 	}
 	return options
 }

@@ -36,7 +36,8 @@ func TestTLSAndLogin(t *testing.T) {
 			wrong := smtpd.sender(login(mode, "wr0ngword"))
 			wrong.Trust(roots)
 			err := wrong.Send(t.Context(), message(2), "mail_2")
-			if err == nil || errors.Is(err, mail.ErrPermanent) || strings.Contains(err.Error(), "wr0ngword") {
+			if err == nil || errors.Is(err, mail.ErrPermanent) ||
+				strings.Contains(err.Error(), "wr0ngword") {
 				t.Errorf("with a wrong password: %v", err)
 			}
 			if mails, _ := smtpd.taken(); len(mails) != 1 {
@@ -102,7 +103,8 @@ func converse(conn net.Conn, answers map[string]string) {
 
 func polite() map[string]string {
 	return map[string]string{
-		"greeting": "220 hello", "EHLO": "250 hello", "NOOP": "250 ok", "MAIL": "250 ok", "RCPT": "250 ok",
+		"greeting": "220 hello", "EHLO": "250 hello", "NOOP": "250 ok", "MAIL": "250 ok",
+		"RCPT": "250 ok",
 		"DATA": "354 go on", ".": "250 taken", "RSET": "250 ok", "QUIT": "221 bye",
 	}
 }
@@ -118,10 +120,13 @@ func TestFailureAfterDeliveryIsNone(t *testing.T) {
 			}
 		}
 	}
-	for verb, answer := range map[string]string{"DATA": "hang up", ".": "hang up", "MAIL": "550 not you", "RCPT": "450 later"} {
+	for verb, answer := range map[string]string{
+		"DATA": "hang up", ".": "hang up", "MAIL": "550 not you", "RCPT": "450 later",
+	} {
 		answers := polite()
 		answers[verb] = answer
-		if err := script(t, answers).sender(nil).Send(t.Context(), message(1), "mail_1"); err == nil || errors.Is(err, mail.ErrPermanent) {
+		if err := script(t, answers).sender(nil).Send(t.Context(), message(1), "mail_1"); err == nil ||
+			errors.Is(err, mail.ErrPermanent) {
 			t.Errorf("%s: %s: %v", verb, answer, err)
 		}
 	}

@@ -214,7 +214,8 @@ func certificate(t *testing.T) (*tls.Config, *x509.CertPool) {
 	}
 	pool := x509.NewCertPool()
 	pool.AddCert(parsed)
-	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}, pool
+	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}},
+		pool
 }
 
 // clock is a time that only the test moves.
@@ -240,6 +241,8 @@ func (c *clock) advance(d time.Duration) {
 // senderFunc is a Sender for faults that no server makes.
 type senderFunc func(ctx context.Context, m mail.Message, id string) error
 
-func (f senderFunc) Send(ctx context.Context, m mail.Message, id string) error { return f(ctx, m, id) }
+func (f senderFunc) Send(ctx context.Context, m mail.Message, id string) error {
+	return f(ctx, m, id)
+}
 
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }

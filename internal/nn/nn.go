@@ -17,7 +17,8 @@ type Config struct {
 	Jobs    []Job  // what it will be run on
 	Threads int    // CPU threads for one tile; 0 is 1. As many tiles run at once as there are CPUs for
 	Device  string // "cpu" (also when empty) or "cuda"
-	Library string // path of another ONNX Runtime library, of the same release; empty is the built-in one
+	// path of another ONNX Runtime library, of the same release; empty is the built-in one
+	Library string
 }
 
 // Shape is the size of a tile in pixels.
@@ -65,7 +66,8 @@ func Segmenting() []Job {
 	var jobs []Job
 	for _, s := range []Shape{Portrait, Landscape} {
 		h, w := int64(s.H), int64(s.W)
-		jobs = append(jobs, Job{s, [][]int64{{1, 3, h, w}, {1, ContextPlanes, h / Cell, w / Cell}}, []int64{1, Classes, h, w}})
+		jobs = append(jobs, Job{s, [][]int64{{1, 3, h, w}, {1, ContextPlanes, h / Cell, w / Cell}},
+			[]int64{1, Classes, h, w}})
 	}
 	return jobs
 }
@@ -76,7 +78,8 @@ func TileInputs(s Shape) int { return 3*s.Pixels() + ContextPlanes*s.Pixels()/(C
 // Overviewing is the job of the overview: three planes in, the context out.
 func Overviewing() []Job {
 	h, w := int64(Overview.H), int64(Overview.W)
-	return []Job{{Overview, [][]int64{{1, 3, h, w}}, []int64{1, ContextPlanes, h / ContextStride, w / ContextStride}}}
+	return []Job{{Overview, [][]int64{{1, 3, h, w}},
+		[]int64{1, ContextPlanes, h / ContextStride, w / ContextStride}}}
 }
 
 // Votes is the number of sums that the orientation network gives: votes for each of four angles,
@@ -136,7 +139,8 @@ func Judging() []Job {
 	var jobs []Job
 	for _, count := range regionCounts {
 		n := int64(count)
-		jobs = append(jobs, Job{Regions(count), [][]int64{{n, RegionTraits}, {n, RegionBonds}, {n, RegionBonds, BondTraits}},
+		jobs = append(jobs, Job{Regions(count),
+			[][]int64{{n, RegionTraits}, {n, RegionBonds}, {n, RegionBonds, BondTraits}},
 			[]int64{n}})
 	}
 	return jobs

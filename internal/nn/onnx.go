@@ -110,7 +110,9 @@ func newSession(cfg Config) (*ort.DynamicAdvancedSession, error) {
 		return nil, err
 	}
 	defer func() { _ = options.Destroy() }()
-	session, err := ort.NewDynamicAdvancedSessionWithONNXData(cfg.Model, cfg.Inputs, []string{cfg.Output}, options)
+	session, err := ort.NewDynamicAdvancedSessionWithONNXData(
+		cfg.Model, cfg.Inputs, []string{cfg.Output}, options,
+	)
 	if err != nil {
 		return nil, fmt.Errorf("%w: loading the network: %w", ErrDevice, err)
 	}
@@ -224,7 +226,8 @@ func initialize(library string) error {
 	}
 	if release(ort.GetVersion()) != release(pin.Version) {
 		return errors.Join(
-			fmt.Errorf("the ONNX Runtime library is version %s, this program needs %s.x", ort.GetVersion(), release(pin.Version)),
+			fmt.Errorf("the ONNX Runtime library is version %s, this program needs %s.x", ort.GetVersion(),
+				release(pin.Version)),
 			ort.DestroyEnvironment())
 	}
 	environment.library, environment.ready = library, true

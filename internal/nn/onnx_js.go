@@ -33,11 +33,13 @@ var busy sync.Mutex
 // who sets them for the whole runtime.
 func Open(cfg Config) (*ONNX, error) {
 	if cfg.Device != "" && cfg.Device != "cpu" || cfg.Library != "" {
-		return nil, fmt.Errorf("%w: in a browser there is the cpu device and the page's own library", ErrDevice)
+		return nil, fmt.Errorf("%w: in a browser there is the cpu device and the page's own library",
+			ErrDevice)
 	}
 	ort := js.Global().Get(runtimeName)
 	if !ort.Truthy() {
-		return nil, fmt.Errorf("%w: the page has not loaded onnxruntime-web as %s", ErrDevice, runtimeName)
+		return nil, fmt.Errorf("%w: the page has not loaded onnxruntime-web as %s", ErrDevice,
+			runtimeName)
 	}
 	model := js.Global().Get("Uint8Array").New(len(cfg.Model))
 	js.CopyBytesToJS(model, cfg.Model)

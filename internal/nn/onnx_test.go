@@ -86,9 +86,11 @@ func TestParity(t *testing.T) {
 			}
 		}
 		share := float64(same) / float64(w*h)
-		t.Logf("%s: logits differ by %.3f in the mean, %.2f %% of the pixels have the same class", filepath.Base(path), mean, 100*share)
+		t.Logf("%s: logits differ by %.3f in the mean, %.2f %% of the pixels have the same class",
+			filepath.Base(path), mean, 100*share)
 		if mean > meanTolerance || share < agreement {
-			t.Errorf("%s: logits differ by %g in the mean (at most %g), %g of the pixels have the same class (at least %g)",
+			t.Errorf("%s: logits differ by %g in the mean (at most %g), %g of the pixels have the same "+
+				"class (at least %g)",
 				path, mean, meanTolerance, share, agreement)
 		}
 	}
@@ -173,7 +175,8 @@ func TestRunStopsBeforeItBegins(t *testing.T) {
 	o := open(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := o.Run(ctx, Landscape, make([]float32, TileInputs(Landscape)), make([]float32, Classes*Landscape.Pixels())); !errors.Is(err, context.Canceled) {
+	if err := o.Run(ctx, Landscape, make([]float32, TileInputs(Landscape)),
+		make([]float32, Classes*Landscape.Pixels())); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want context.Canceled", err)
 	}
 }
@@ -185,7 +188,8 @@ func TestUnusableDevice(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, device := range []string{"cuda", "abacus"} {
-		_, err := Open(Config{Model: data, Inputs: m.Inputs, Output: m.Output, Jobs: Segmenting(), Device: device})
+		_, err := Open(Config{Model: data, Inputs: m.Inputs, Output: m.Output, Jobs: Segmenting(),
+			Device: device})
 		if !errors.Is(err, ErrDevice) || !strings.Contains(err.Error(), "cpu") {
 			t.Errorf("%s: %v", device, err)
 		}
@@ -245,5 +249,6 @@ func BenchmarkTile(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N)/(float64(Portrait.Pixels())/1e6), "ms/MP")
+	b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N)/(float64(Portrait.Pixels())/1e6),
+		"ms/MP")
 }

@@ -44,7 +44,8 @@ func withLibrary(load func(file string) error) error {
 
 // errNotBuiltIn says that the program was built from a bare checkout.
 var errNotBuiltIn = errors.New("ONNX Runtime is not built into this program: " +
-	"run \"make deps\" in the checkout of unink and build again, or name a library of release " + pin.Version)
+	"run \"make deps\" in the checkout of unink and build again, or name a library of release " +
+	pin.Version)
 
 // ensure makes target hold the library with the wanted SHA-256, writing it if need be.
 func ensure(target, want string) error {
@@ -64,13 +65,16 @@ func ensure(target, want string) error {
 		return fmt.Errorf("unpacking ONNX Runtime: %w", err)
 	}
 	if sum != want {
-		return fmt.Errorf("the embedded ONNX Runtime has SHA-256 %s, expected %s: build again after 'make deps'", sum, want)
+		return fmt.Errorf("the embedded ONNX Runtime has SHA-256 %s, expected %s: build again after "+
+			"'make deps'", sum, want)
 	}
 	return os.Rename(f.Name(), target)
 }
 
 func unpack(dst io.Writer) (sum string, err error) {
-	compressed, err := library.Open(path.Join("library", runtime.GOOS+"-"+runtime.GOARCH, "onnxruntime.zst"))
+	compressed, err := library.Open(
+		path.Join("library", runtime.GOOS+"-"+runtime.GOARCH, "onnxruntime.zst"),
+	)
 	if err != nil {
 		return "", errNotBuiltIn
 	}

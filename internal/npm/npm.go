@@ -47,7 +47,9 @@ func (f File) pack() ([]byte, error) {
 	spec := f.Package + "@" + f.Version
 	cmd := exec.Command("npm", "pack", "--silent", "--pack-destination", dir, spec)
 	if out, err := cmd.CombinedOutput(); errors.Is(err, exec.ErrNotFound) {
-		return nil, fmt.Errorf("npm is needed once, to download %s: install it (Debian: apt-get install npm)", spec)
+		return nil, fmt.Errorf(
+			"npm is needed once, to download %s: install it (Debian: apt-get install npm)", spec,
+		)
 	} else if err != nil {
 		return nil, fmt.Errorf("npm pack %s: %w\n%s", spec, err, out)
 	}

@@ -15,7 +15,9 @@ func TestEmbed(t *testing.T) {
 	want := hex.EncodeToString(sum[:])
 	target := filepath.Join(t.TempDir(), "library.zst")
 
-	if _, err := Embed(target, want, func() ([]byte, error) { return []byte("another"), nil }); err == nil {
+	if _, err := Embed(target, want, func() ([]byte, error) {
+		return []byte("another"), nil
+	}); err == nil {
 		t.Error("another library was embedded")
 	}
 	if _, err := os.Stat(target); !errors.Is(err, os.ErrNotExist) {
@@ -30,7 +32,9 @@ func TestEmbed(t *testing.T) {
 	if err := os.WriteFile(target, []byte("damaged"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if fetched, err := Embed(target, want, func() ([]byte, error) { return data, nil }); err != nil || !fetched {
+	if fetched, err := Embed(target, want, func() ([]byte, error) {
+		return data, nil
+	}); err != nil || !fetched {
 		t.Errorf("a damaged file was left: %v", err)
 	}
 }

@@ -59,7 +59,8 @@ func Open(ctx context.Context, data []byte) (*Document, error) {
 	case d.pages < 1:
 		err = broken("it has no pages")
 	case d.pages > MaxPages:
-		err = fmt.Errorf("%w: it has %d pages, at most %d are accepted; split it", ErrTooLarge, d.pages, MaxPages)
+		err = fmt.Errorf("%w: it has %d pages, at most %d are accepted; split it", ErrTooLarge,
+			d.pages, MaxPages)
 	}
 	if err != nil {
 		d.Close()
@@ -150,7 +151,8 @@ func (g *guest) open(ctx context.Context, data []byte) error {
 		return err
 	}
 	const noPassword = 0
-	if g.document, err = g.Call(ctx, "FPDF_LoadMemDocument64", uint64(at), uint64(len(data)), noPassword); err != nil || g.document != 0 {
+	if g.document, err = g.Call(ctx, "FPDF_LoadMemDocument64", uint64(at), uint64(len(data)),
+		noPassword); err != nil || g.document != 0 {
 		return err
 	}
 	reason, err := g.Call(ctx, "FPDF_GetLastError")
@@ -161,7 +163,9 @@ func (g *guest) open(ctx context.Context, data []byte) error {
 	case reason == password:
 		return ErrPassword
 	case reason == security:
-		return broken("it is encrypted in a way that is not known; save it without encryption and try again")
+		return broken(
+			"it is encrypted in a way that is not known; save it without encryption and try again",
+		)
 	}
 	return broken("it may be cut short; save or download it again")
 }
@@ -216,7 +220,8 @@ func (g *guest) draw(ctx context.Context, page uint64) (p Picture, err error) {
 func (p *Picture) pixels() (w, h float64) {
 	inches := p.Size.Width / pointsPerInch * p.Size.Height / pointsPerInch
 	p.DPI = min(p.DPI, math.Sqrt(MaxPixels/inches))
-	return math.Floor(p.Size.Width*p.DPI/pointsPerInch + 0.5), math.Floor(p.Size.Height*p.DPI/pointsPerInch + 0.5)
+	return math.Floor(p.Size.Width*p.DPI/pointsPerInch + 0.5),
+		math.Floor(p.Size.Height*p.DPI/pointsPerInch + 0.5)
 }
 
 func (g *guest) float(ctx context.Context, name string, params ...uint64) (float64, error) {
@@ -255,7 +260,8 @@ func (g *guest) resolution(ctx context.Context, page uint64, size Size) (float64
 		if area < covered*size.Width*size.Height {
 			continue
 		}
-		if _, err := g.Call(ctx, "FPDFImageObj_GetImagePixelSize", object, uint64(out), uint64(out)+4); err != nil {
+		if _, err := g.Call(ctx, "FPDFImageObj_GetImagePixelSize", object, uint64(out),
+			uint64(out)+4); err != nil {
 			return 0, err
 		}
 		pixels := float64(g.Word(out)) * float64(g.Word(out+4))
@@ -270,11 +276,14 @@ func (g *guest) resolution(ctx context.Context, page uint64, size Size) (float64
 // area is that of an object's bounds on the page, in square points. It uses 16 bytes at out.
 func (g *guest) area(ctx context.Context, object uint64, out uint32) (float64, error) {
 	at := uint64(out)
-	if ok, err := g.Call(ctx, "FPDFPageObj_GetBounds", object, at, at+4, at+8, at+12); err != nil || ok == 0 {
+	if ok, err := g.Call(ctx, "FPDFPageObj_GetBounds", object, at, at+4, at+8, at+12); err != nil ||
+		ok == 0 {
 		return 0, err
 	}
 	side := func(from, to uint32) float64 {
-		return float64(math.Float32frombits(g.Word(out+to))) - float64(math.Float32frombits(g.Word(out+from)))
+		return float64(math.Float32frombits(g.Word(out+to))) - float64(
+			math.Float32frombits(g.Word(out+from)),
+		)
 	}
 	const left, bottom, right, top = 0, 4, 8, 12
 	return side(left, right) * side(bottom, top), nil
@@ -300,7 +309,8 @@ func (g *guest) render(ctx context.Context, page uint64, w, h int) (*image.RGBA,
 	if _, err := g.Call(ctx, "FPDFBitmap_FillRect", bitmap, 0, 0, width, height, white); err != nil {
 		return nil, err
 	}
-	if _, err := g.Call(ctx, "FPDF_RenderPageBitmap", bitmap, page, 0, 0, width, height, noRotation, annotations|reverseBytes); err != nil {
+	if _, err := g.Call(ctx, "FPDF_RenderPageBitmap", bitmap, page, 0, 0, width, height, noRotation,
+		annotations|reverseBytes); err != nil {
 		return nil, err
 	}
 	stride, err := g.Call(ctx, "FPDFBitmap_GetStride", bitmap)
@@ -348,7 +358,8 @@ func (g *guest) extract(ctx context.Context, pages []int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	done, err := g.Call(ctx, "FPDF_ImportPagesByIndex", document, g.document, uint64(at), uint64(len(pages)), 0)
+	done, err := g.Call(ctx, "FPDF_ImportPagesByIndex", document, g.document, uint64(at),
+		uint64(len(pages)), 0)
 	switch {
 	case err != nil:
 		return nil, err
@@ -362,7 +373,8 @@ func (g *guest) extract(ctx context.Context, pages []int) ([]byte, error) {
 	}
 	out := &saved{instance: g.Instance}
 	const noIncremental = 2
-	done, err = g.Call(context.WithValue(ctx, savedKey{}, out), "FPDF_SaveAsCopy", document, uint64(writer), noIncremental)
+	done, err = g.Call(context.WithValue(ctx, savedKey{}, out), "FPDF_SaveAsCopy", document,
+		uint64(writer), noIncremental)
 	switch {
 	case err != nil:
 		return nil, err

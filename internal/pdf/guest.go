@@ -68,8 +68,9 @@ func emscripten(ctx context.Context, r wazero.Runtime) error {
 	for name, params := range map[string][]api.ValueType{
 		"__syscall_openat": ints(4), "__syscall_fcntl64": ints(3), "__syscall_ioctl": ints(3),
 		"__syscall_fstat64": ints(2), "__syscall_stat64": ints(2), "__syscall_lstat64": ints(2),
-		"__syscall_newfstatat": ints(4), "__syscall_ftruncate64": {i32, i64}, "__syscall_getdents64": ints(3),
-		"__syscall_unlinkat": ints(3), "__syscall_rmdir": ints(1),
+		"__syscall_newfstatat": ints(4), "__syscall_ftruncate64": {i32, i64},
+		"__syscall_getdents64": ints(3),
+		"__syscall_unlinkat":   ints(3), "__syscall_rmdir": ints(1),
 	} {
 		add(name, params, ints(1), fail)
 	}
@@ -77,17 +78,21 @@ func emscripten(ctx context.Context, r wazero.Runtime) error {
 	add("_tzset_js", ints(4), nil, nothing)
 	add("_localtime_js", []api.ValueType{i64, i32}, nil, nothing)
 	add("_gmtime_js", []api.ValueType{i64, i32}, nil, nothing)
-	add("emscripten_date_now", nil, []api.ValueType{f64}, func(_ context.Context, _ api.Module, stack []uint64) { stack[0] = 0 })
+	add("emscripten_date_now", nil, []api.ValueType{f64},
+		func(_ context.Context, _ api.Module, stack []uint64) { stack[0] = 0 })
 	add("_abort_js", nil, nil, func(context.Context, api.Module, []uint64) { panic(errAbort) })
 	add("emscripten_resize_heap", ints(1), ints(1), resizeHeap)
-	add("_emscripten_throw_longjmp", nil, nil, func(context.Context, api.Module, []uint64) { panic(errLongjmp) })
+	add("_emscripten_throw_longjmp", nil, nil, func(context.Context, api.Module, []uint64) {
+		panic(errLongjmp)
+	})
 	for name, signature := range map[string]struct{ params, results int }{
 		"invoke_viii": {3, 0}, "invoke_ii": {1, 1}, "invoke_iii": {2, 1}, "invoke_iiii": {3, 1}, "invoke_iiiii": {4, 1},
 	} {
 		params, results := ints(signature.params), ints(signature.results)
-		add(name, ints(1+signature.params), results, func(ctx context.Context, m api.Module, stack []uint64) {
-			invoke(ctx, m, stack, params, results)
-		})
+		add(name, ints(1+signature.params), results,
+			func(ctx context.Context, m api.Module, stack []uint64) {
+				invoke(ctx, m, stack, params, results)
+			})
 	}
 	_, err := b.Instantiate(ctx)
 	return err
@@ -124,7 +129,9 @@ func invoke(ctx context.Context, m api.Module, stack []uint64, params, results [
 		return res
 	}
 	sp := must("emscripten_stack_get_current")
-	res, err := table.LookupFunction(m, 0, uint32(stack[0]), params, results).Call(ctx, stack[1:1+len(params)]...)
+	res, err := table.LookupFunction(m, 0, uint32(stack[0]), params, results).Call(
+		ctx, stack[1:1+len(params)]...,
+	)
 	switch {
 	case errors.Is(err, errLongjmp):
 		must("_emscripten_stack_restore", sp...)

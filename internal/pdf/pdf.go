@@ -15,7 +15,9 @@ import (
 // wraps one of them or is of the writer below it.
 var (
 	ErrNotPDF   = errors.New("this is not a PDF")
-	ErrPassword = errors.New("the PDF is encrypted and needs a password; save it without one and try again")
+	ErrPassword = errors.New(
+		"the PDF is encrypted and needs a password; save it without one and try again",
+	)
 	ErrBroken   = errors.New("the PDF is damaged")
 	ErrTooLarge = errors.New("the PDF is too large")
 )

@@ -82,10 +82,12 @@ func TestPagesAreDrawnAsDisplayed(t *testing.T) {
 	} {
 		p := drawn(t, d, n)
 		if p.Size != want.size || p.Pixels.Rect.Size() != want.pixels {
-			t.Errorf("page %d: %v points, %v pixels, want %v, %v", n+1, p.Size, p.Pixels.Rect.Size(), want.size, want.pixels)
+			t.Errorf("page %d: %v points, %v pixels, want %v, %v", n+1, p.Size, p.Pixels.Rect.Size(),
+				want.size, want.pixels)
 		}
 	}
-	if box := dark(drawn(t, d, 0).Pixels); box.Max.Y > 300 || box.Min.X < 100 || box.Dx() < 2*box.Dy() {
+	if box := dark(drawn(t, d, 0).Pixels); box.Max.Y > 300 || box.Min.X < 100 ||
+		box.Dx() < 2*box.Dy() {
 		t.Errorf("the text stands at %v", box)
 	}
 	// Turned clockwise, the top of the page is on the right.
@@ -143,7 +145,8 @@ func TestFilesThatCannotBeRead(t *testing.T) {
 
 func TestBadPageSpoilsNoOther(t *testing.T) {
 	d := open(t, pdftest.Make(pdftest.Page{Width: 1, Height: 800}, pdftest.Page{Text: "Good"}))
-	if _, err := d.Draw(t.Context(), 0); !errors.Is(err, pdf.ErrBroken) || !strings.Contains(err.Error(), "1 × 800 points") {
+	if _, err := d.Draw(t.Context(), 0); !errors.Is(err, pdf.ErrBroken) ||
+		!strings.Contains(err.Error(), "1 × 800 points") {
 		t.Errorf("a page of one point: %v", err)
 	}
 	drawn(t, d, 1)
@@ -154,7 +157,8 @@ func TestBadPageSpoilsNoOther(t *testing.T) {
 
 // It takes PDFium many seconds to draw this page.
 func TestInterruptEndsDrawing(t *testing.T) {
-	d := open(t, pdftest.Make(pdftest.Page{Content: strings.Repeat("0 0 500 800 re f 0 0 m 10 900 500 900 5 5 c S\n", 300_000)}))
+	d := open(t, pdftest.Make(pdftest.Page{Content: strings.Repeat("0 0 500 800 re f 0 0 m 10 900 "+
+		"500 900 5 5 c S\n", 300_000)}))
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	if _, err := d.Draw(ctx, 0); !errors.Is(err, context.DeadlineExceeded) {
@@ -164,7 +168,8 @@ func TestInterruptEndsDrawing(t *testing.T) {
 
 // A form that draws itself twice uses up any memory; the next page is none the worse.
 func TestMemoryIsBounded(t *testing.T) {
-	const form = "<< /Type /XObject /Subtype /Form /BBox [0 0 600 900] /Resources << /XObject << /Form 8 0 R >> >> /Length 22 >>\nstream\n/Form Do /Form Do     \nendstream"
+	const form = "<< /Type /XObject /Subtype /Form /BBox [0 0 600 900] /Resources << /XObject << " +
+		"/Form 8 0 R >> >> /Length 22 >>\nstream\n/Form Do /Form Do     \nendstream"
 	d := open(t, pdftest.Make(
 		pdftest.Page{Content: "/Form Do", Form: form},
 		pdftest.Page{Text: "Good"},
@@ -194,7 +199,8 @@ func written(t *testing.T, original *pdf.Document, pages ...pdf.Page) []byte {
 }
 
 func TestPicturesBecomePages(t *testing.T) {
-	paletted := image.NewPaletted(image.Rect(0, 0, 50, 100), color.Palette{color.White, red, color.Black})
+	paletted := image.NewPaletted(image.Rect(0, 0, 50, 100),
+		color.Palette{color.White, red, color.Black})
 	grey := image.NewGray(image.Rect(0, 0, 50, 100))
 	colours := image.NewRGBA(image.Rect(0, 0, 50, 100))
 	for y := range 100 {
@@ -233,13 +239,15 @@ func TestPicturesBecomePages(t *testing.T) {
 		if n == 1 && corner.R > 50 || n != 1 && (corner.R < 150 || corner.G > 80) {
 			t.Errorf("page %d has %v in the corner", n+1, corner)
 		}
-		if end := p.Pixels.RGBAAt(w-inset-w/50-2, h-h/50-2); isRed(p.Pixels, w-inset-5, h-5) || end.B < 200 {
+		if end := p.Pixels.RGBAAt(w-inset-w/50-2, h-h/50-2); isRed(p.Pixels, w-inset-5, h-5) ||
+			end.B < 200 {
 			t.Errorf("page %d has %v at the end", n+1, end)
 		}
 	}
 	var b bytes.Buffer
 	clear := image.NewNRGBA(image.Rect(0, 0, 5, 5))
-	if err := pdf.Write(t.Context(), &b, nil, []pdf.Page{{Picture: pngOf(t, clear), Size: a5}}); err == nil {
+	if err := pdf.Write(t.Context(), &b, nil,
+		[]pdf.Page{{Picture: pngOf(t, clear), Size: a5}}); err == nil {
 		t.Error("a transparent picture was written")
 	}
 }
@@ -258,13 +266,15 @@ func TestPagesStayAsTheyAre(t *testing.T) {
 		pdf.Page{Picture: bytes.NewReader(scan), Size: pdf.Size{Width: 300, Height: 200}},
 	)
 	d := open(t, data)
-	for n, want := range []pdf.Size{{Width: 442, Height: 500}, {Width: 100, Height: 200}, {Width: 595, Height: 842}, {Width: 300, Height: 200}} {
+	for n, want := range []pdf.Size{{Width: 442, Height: 500}, {Width: 100, Height: 200},
+		{Width: 595, Height: 842}, {Width: 300, Height: 200}} {
 		if p := drawn(t, d, n); p.Size != want {
 			t.Errorf("page %d is %v, want %v", n+1, p.Size, want)
 		}
 	}
 	for page, from := range map[int]int{0: 2, 2: 0} {
-		if got, want := drawn(t, d, page).Pixels, drawn(t, original, from).Pixels; !bytes.Equal(got.Pix, want.Pix) {
+		if got, want := drawn(t, d, page).Pixels,
+			drawn(t, original, from).Pixels; !bytes.Equal(got.Pix, want.Pix) {
 			t.Errorf("page %d looks other than the original's page %d", page+1, from+1)
 		}
 	}
@@ -280,16 +290,19 @@ func TestPagesStayAsTheyAre(t *testing.T) {
 func FuzzOpen(f *testing.F) {
 	small := pdftest.Page{Width: 100, Height: 60, Text: "Words", Rotate: 90}
 	f.Add(pdftest.Make(small, pdftest.Page{Width: 60, Height: 60, Scan: pdftest.Scan(60, 60, red)}))
-	f.Add([]byte("%PDF-1.4\n1 0 obj<</Pages 2 0 R>>endobj 2 0 obj<</Kids[2 0 R]/Count 9>>endobj trailer<</Root 1 0 R>>"))
+	f.Add([]byte("%PDF-1.4\n1 0 obj<</Pages 2 0 R>>endobj 2 0 obj<</Kids[2 0 R]/Count 9>>endobj " +
+		"trailer<</Root 1 0 R>>"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second) // for speed: what is slow is no defect
+		// for speed: what is slow is no defect
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		d, err := pdf.Open(ctx, data)
 		if err != nil {
 			return
 		}
 		defer d.Close()
-		if p, err := d.Draw(ctx, 0); err == nil && p.Pixels.Rect.Dx()*p.Pixels.Rect.Dy() > pdf.MaxPixels+pdf.MaxPixels/100 {
+		if p, err := d.Draw(ctx, 0); err == nil &&
+			p.Pixels.Rect.Dx()*p.Pixels.Rect.Dy() > pdf.MaxPixels+pdf.MaxPixels/100 {
 			t.Errorf("%v pixels", p.Pixels.Rect)
 		}
 		_ = pdf.Write(ctx, io.Discard, d, []pdf.Page{{Original: 0}})

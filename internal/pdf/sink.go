@@ -31,7 +31,8 @@ func sink(ctx context.Context, r wazero.Runtime) error {
 		stack[0] = 1
 	}
 	_, err := r.NewHostModuleBuilder("sink").NewFunctionBuilder().
-		WithGoFunction(api.GoFunc(write), []api.ValueType{i32, i32, i32}, []api.ValueType{i32}).Export("write").Instantiate(ctx)
+		WithGoFunction(api.GoFunc(write), []api.ValueType{i32, i32, i32},
+			[]api.ValueType{i32}).Export("write").Instantiate(ctx)
 	return err
 }
 
@@ -45,5 +46,6 @@ func sink(ctx context.Context, r wazero.Runtime) error {
 //	  (elem (i32.const 0) func 0))
 var connectSink = []byte("\x00asm\x01\x00\x00\x00" +
 	"\x01\x08\x01\x60\x03\x7f\x7f\x7f\x01\x7f" +
-	"\x02\x35\x02" + "\x08instance" + "\x19__indirect_function_table" + "\x01\x70\x00\x00" + "\x04sink" + "\x05write" + "\x00\x00" +
+	"\x02\x35\x02" + "\x08instance" + "\x19__indirect_function_table" + "\x01\x70\x00\x00" +
+	"\x04sink" + "\x05write" + "\x00\x00" +
 	"\x09\x07\x01\x00\x41\x00\x0b\x01\x00")

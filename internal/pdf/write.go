@@ -120,7 +120,9 @@ var (
 	errTables = errors.New("PDFium wrote a file that is not understood")
 
 	kidsPattern = regexp.MustCompile(`^2 0 obj\s*<</Count \d+/Kids\[([0-9R ]*)\]/Type/Pages>>`)
-	endPattern  = regexp.MustCompile(`/Size (\d+)[^>]*(?:<[^>]*>)*[^>]*>>\s*startxref\s*(\d+)\s*%%EOF\s*$`)
+	endPattern  = regexp.MustCompile(
+		`/Size (\d+)[^>]*(?:<[^>]*>)*[^>]*>>\s*startxref\s*(\d+)\s*%%EOF\s*$`,
+	)
 )
 
 // readTables finds what has to be known of a file that PDFium wrote: the objects of its pages, and
@@ -174,13 +176,15 @@ func (w *writer) page(p Page) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	picture := w.stream(fmt.Sprintf("/Type /XObject /Subtype /Image /Width %d /Height %d /BitsPerComponent %d /ColorSpace %s %s",
+	picture := w.stream(fmt.Sprintf("/Type /XObject /Subtype /Image /Width %d /Height %d "+
+		"/BitsPerComponent %d /ColorSpace %s %s",
 		e.width, e.height, e.depth, e.colours, e.filter), e.data)
 	scale := min(p.Size.Width/float64(e.width), p.Size.Height/float64(e.height))
 	width, height := scale*float64(e.width), scale*float64(e.height)
 	content := w.stream("", fmt.Appendf(nil, "q %.4f 0 0 %.4f %.4f %.4f cm /P Do Q",
 		width, height, (p.Size.Width-width)/2, (p.Size.Height-height)/2))
-	return w.add("<< /Type /Page /Parent %d 0 R /MediaBox [0 0 %.4f %.4f] /Resources << /XObject << /P %d 0 R >> >> /Contents %d 0 R >>",
+	return w.add("<< /Type /Page /Parent %d 0 R /MediaBox [0 0 %.4f %.4f] /Resources << /XObject << "+
+		"/P %d 0 R >> >> /Contents %d 0 R >>",
 		pagesObject, p.Size.Width, p.Size.Height, picture, content), nil
 }
 
@@ -230,7 +234,8 @@ func embed(data []byte) (embedded, error) {
 	if err != nil {
 		return embedded{}, err
 	}
-	e := embedded{width: config.Width, height: config.Height, depth: 8, filter: "/Filter /DCTDecode", data: data}
+	e := embedded{width: config.Width, height: config.Height, depth: 8, filter: "/Filter /DCTDecode",
+		data: data}
 	switch config.ColorModel {
 	case color.GrayModel:
 		e.colours = "/DeviceGray"
@@ -277,7 +282,8 @@ func embedPNG(data []byte) (e embedded, err error) {
 	default:
 		return e, errPicture
 	}
-	e.filter = fmt.Sprintf("/Filter /FlateDecode /DecodeParms << /Predictor 15 /Colors %d /BitsPerComponent %d /Columns %d >>",
+	e.filter = fmt.Sprintf("/Filter /FlateDecode /DecodeParms << /Predictor 15 /Colors %d "+
+		"/BitsPerComponent %d /Columns %d >>",
 		samples, e.depth, e.width)
 	return e, nil
 }

@@ -76,7 +76,9 @@ func (s *System) Customer(credits int) (*Caller, error) {
 		Customer struct{ ID, Slug string }
 	}
 	domain := []string{"--domain", "localhost", "--public-url", "http://localhost"}
-	if err := s.Admin(&made, "", append([]string{"customer", "add", rand.Text() + "@example.com", "--name", "Acme"}, domain...)...); err != nil {
+	if err := s.Admin(&made, "",
+		append([]string{"customer", "add", rand.Text() + "@example.com", "--name", "Acme"},
+			domain...)...); err != nil {
 		return nil, err
 	}
 	id := made.Customer.ID
@@ -87,7 +89,8 @@ func (s *System) Customer(credits int) (*Caller, error) {
 	if err := s.Admin(nil, "", "grant", id, "--credits", strconv.Itoa(credits)); err != nil {
 		return nil, err
 	}
-	return &Caller{Owner: "customer:" + id, system: s, host: made.Customer.Slug + ".localhost", token: rotated.Token}, nil
+	return &Caller{Owner: "customer:" + id, system: s, host: made.Customer.Slug + ".localhost",
+		token: rotated.Token}, nil
 }
 
 // User makes an account with so many credits, and logs it in.
@@ -95,14 +98,16 @@ func (s *System) User(credits int) (*Caller, error) {
 	const password = "correct horse battery"
 	email := rand.Text() + "@example.com"
 	var made []struct{ ID string }
-	if err := s.Admin(&made, password+"\n", "user", "add", email, "--credits", strconv.Itoa(credits)); err != nil {
+	if err := s.Admin(&made, password+"\n", "user", "add", email, "--credits",
+		strconv.Itoa(credits)); err != nil {
 		return nil, err
 	}
 	body, err := json.Marshal(map[string]string{"email": email, "password": password})
 	if err != nil {
 		return nil, err
 	}
-	res, err := s.Client.Post(s.Services[0].url("/api/log-in"), "application/json", bytes.NewReader(body))
+	res, err := s.Client.Post(s.Services[0].url("/api/log-in"), "application/json",
+		bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +119,9 @@ func (s *System) User(credits int) (*Caller, error) {
 	return &Caller{Owner: "user:" + made[0].ID, system: s, token: session.Session}, nil
 }
 
-func (s *Service) url(path string) string { return fmt.Sprintf("http://127.0.0.1:%d%s", s.port, path) }
+func (s *Service) url(path string) string {
+	return fmt.Sprintf("http://127.0.0.1:%d%s", s.port, path)
+}
 
 // Clean has a page cleaned, by one service after the other.
 func (c *Caller) Clean(page []byte) Answer {
@@ -208,7 +215,8 @@ func read(res *http.Response, body []byte) (Answer, error) {
 	if err != nil {
 		return a, err
 	}
-	if _, format, err := image.DecodeConfig(bytes.NewReader(result)); err != nil || !slices.Contains([]string{"png", "jpeg"}, format) {
+	if _, format, err := image.DecodeConfig(bytes.NewReader(result)); err != nil ||
+		!slices.Contains([]string{"png", "jpeg"}, format) {
 		return a, fmt.Errorf("what came back is no page: %w", err)
 	}
 	return a, nil

@@ -31,7 +31,10 @@ func TestLedgerClockJumps(t *testing.T) {
 		now := func() time.Time { return time.Now().Round(0).Add(time.Duration(wrong.Load())) }
 		credits := must(credit.New(store.NewCredits(db), credit.DefaultConfig(), now))(t)
 		ctx := context.Background()
-		if _, _, err := credits.Grant(ctx, credit.Grant{Owner: owner, Credits: granted, Expires: now().Add(1000 * time.Hour), Source: "test"}); err != nil {
+		if _, _, err := credits.Grant(
+			ctx, credit.Grant{Owner: owner, Credits: granted, Expires: now().Add(1000 * time.Hour),
+				Source: "test"},
+		); err != nil {
 			t.Fatal(err)
 		}
 		var charged atomic.Int64
@@ -95,7 +98,9 @@ func TestClockJumps(t *testing.T) {
 	t.Parallel()
 	needsWhole(t)
 	c := newClock(t)
-	s := start(t, func(config *Config) { config.Program, config.Env = c.program, []string{"UNINK_TEST_CLOCK=" + c.file} })
+	s := start(t, func(config *Config) {
+		config.Program, config.Env = c.program, []string{"UNINK_TEST_CLOCK=" + c.file}
+	})
 	var callers []*Caller
 	for range 2 {
 		callers = append(callers, must(s.Customer(10_000))(t), must(s.User(10_000))(t))
@@ -152,14 +157,16 @@ func newClock(t *testing.T) *clock {
 	}
 	changed := strings.Replace(string(now), before, before+"\tsec += *wrong\n", 1)
 	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {
-		filepath.Join(std, "time.go"): filepath.Join(folder, "time.go"), filepath.Join(std, "wrong.go"): filepath.Join(folder, "wrong.go"),
+		filepath.Join(std, "time.go"):  filepath.Join(folder, "time.go"),
+		filepath.Join(std, "wrong.go"): filepath.Join(folder, "wrong.go"),
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := &clock{file: filepath.Join(folder, "clock")}
 	for name, text := range map[string]string{
-		filepath.Join(folder, "time.go"): changed, filepath.Join(folder, "wrong.go"): wrong, filepath.Join(folder, "overlay.json"): string(overlay),
+		filepath.Join(folder, "time.go"): changed, filepath.Join(folder, "wrong.go"): wrong,
+		filepath.Join(folder, "overlay.json"): string(overlay),
 	} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -199,7 +206,8 @@ func (c *clock) set(t *testing.T, by time.Duration) {
 		t.Fatal(err)
 	}
 	defer func() { _ = f.Close() }()
-	if _, err := f.WriteAt(binary.NativeEndian.AppendUint64(nil, uint64(int64(by/time.Second))), 0); err != nil {
+	if _, err := f.WriteAt(binary.NativeEndian.AppendUint64(nil, uint64(int64(by/time.Second))),
+		0); err != nil {
 		t.Fatal(err)
 	}
 }

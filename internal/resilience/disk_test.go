@@ -92,8 +92,11 @@ func startOnSmallDisk(t *testing.T) (_ *System, data string) {
 	if os.Getuid() != 0 {
 		alone, inside = "--mount --map-root-user", "--mount --user --preserve-credentials"
 	}
-	wrapper := script(t, `exec unshare %s sh -c 'mount -t tmpfs -o size=4m,mode=700 tmpfs "$0" && exec "$@"' '%s' '%s' "$@"`, alone, folder, program)
-	s := &System{Client: &http.Client{Timeout: patience}, config: Config{Program: wrapper, Flags: append(flags(), "--workers", "1", "--threads", "1")}}
+	wrapper := script(
+		t, `exec unshare %s sh -c 'mount -t tmpfs -o size=4m,mode=700 tmpfs "$0" && exec "$@"' '%s' '%s' "$@"`, alone, folder, program,
+	)
+	s := &System{Client: &http.Client{Timeout: patience},
+		config: Config{Program: wrapper, Flags: append(flags(), "--workers", "1", "--threads", "1")}}
 	service, err := s.serve(context.Background(), "--data", folder)
 	if service != nil {
 		s.Services = []*Service{service}
@@ -107,7 +110,8 @@ func startOnSmallDisk(t *testing.T) (_ *System, data string) {
 		t.Fatal(err)
 	}
 	pid := service.cmd.Process.Pid
-	s.config.Program = script(t, `exec nsenter --target %d %s -- '%s' "$@"`, pid, inside, program) // for the operator
+	// for the operator
+	s.config.Program = script(t, `exec nsenter --target %d %s -- '%s' "$@"`, pid, inside, program)
 	s.storage = []string{"--data", folder}
 	return s, fmt.Sprintf("/proc/%d/root%s", pid, folder)
 }
@@ -116,7 +120,8 @@ func startOnSmallDisk(t *testing.T) (_ *System, data string) {
 func script(t *testing.T, format string, args ...any) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "unink")
-	if err := os.WriteFile(name, []byte("#!/bin/sh\n"+fmt.Sprintf(format, args...)+"\n"), 0o700); err != nil {
+	if err := os.WriteFile(name, []byte("#!/bin/sh\n"+fmt.Sprintf(format, args...)+"\n"),
+		0o700); err != nil {
 		t.Fatal(err)
 	}
 	return name

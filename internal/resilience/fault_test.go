@@ -36,13 +36,17 @@ func heal(ctx context.Context, l *Link) error {
 // What can happen to any server. Toxics act on what comes back from the server unless they say
 // otherwise.
 var (
-	stopped = fault{name: "stopped", begin: (*Link).Stop, end: func(ctx context.Context, l *Link) error { return l.Start(ctx) }}
-	silent  = fault{name: "silent", begin: spoil(`{"type": "timeout", "attributes": {"timeout": 0}}`), end: heal}
-	slow    = fault{name: "slow", end: heal, begin: spoil(
+	stopped = fault{name: "stopped", begin: (*Link).Stop,
+		end: func(ctx context.Context, l *Link) error { return l.Start(ctx) }}
+	silent = fault{name: "silent", begin: spoil(`{"type": "timeout", "attributes": {"timeout": 0}}`),
+		end: heal}
+	slow = fault{name: "slow", end: heal, begin: spoil(
 		`{"name": "there", "type": "latency", "stream": "upstream", "attributes": {"latency": 150, "jitter": 50}}`,
 		`{"name": "back", "type": "latency", "attributes": {"latency": 150, "jitter": 50}}`)}
-	cut   = fault{name: "cut", begin: spoil(`{"type": "limit_data", "attributes": {"bytes": 4000}}`), end: heal}
-	reset = fault{name: "reset", begin: spoil(`{"type": "reset_peer", "attributes": {"timeout": 50}}`), end: heal}
+	cut = fault{name: "cut", begin: spoil(`{"type": "limit_data", "attributes": {"bytes": 4000}}`),
+		end: heal}
+	reset = fault{name: "reset", begin: spoil(`{"type": "reset_peer", "attributes": {"timeout": 50}}`),
+		end: heal}
 )
 
 // lasts completes a fault that refuses no page, or none surely.
@@ -105,7 +109,8 @@ func breakServer(t *testing.T, of func(*System) *Link, given int, faults ...faul
 			t.Errorf("%s: no page was refused: this fault is none", f.name)
 		}
 		l.pass()
-		only(t, fmt.Sprintf("after it was %s (ready after %v)", f.name, took.Round(time.Millisecond)), l.look(), bounded(), cleanedDeveloper)
+		only(t, fmt.Sprintf("after it was %s (ready after %v)", f.name, took.Round(time.Millisecond)),
+			l.look(), bounded(), cleanedDeveloper)
 		free += given * len(callers)
 	}
 	l.end()
@@ -117,7 +122,8 @@ func TestDatabaseFails(t *testing.T) {
 	t.Parallel()
 	busy := []string{busyDeveloper, busyWeb}
 	breakServer(t, func(s *System) *Link { return s.Database }, 1,
-		stopped.refuses(3*time.Second, busy...), silent.refuses(databasePatience+2*time.Second, busy...), slow.lasts(3*time.Second, busy...),
+		stopped.refuses(3*time.Second, busy...), silent.refuses(databasePatience+2*time.Second, busy...),
+		slow.lasts(3*time.Second, busy...),
 		cut.lasts(2*time.Second, busy...), reset.refuses(2*time.Second, busy...))
 }
 
@@ -125,7 +131,9 @@ func TestDatabaseFails(t *testing.T) {
 func TestRedisFails(t *testing.T) {
 	t.Parallel()
 	breakServer(t, func(s *System) *Link { return s.Redis }, 0,
-		stopped.lasts(2*time.Second), silent.lasts(2*time.Second), slow.lasts(time.Second), cut.lasts(time.Second), reset.lasts(time.Second))
+		stopped.lasts(2*time.Second), silent.lasts(2*time.Second), slow.lasts(time.Second), cut.lasts(
+			time.Second,
+		), reset.lasts(time.Second))
 }
 
 // TestMessagesFail: pages are refused as long as no worker can have them; those that one has may be
@@ -135,5 +143,8 @@ func TestMessagesFail(t *testing.T) {
 	const long = 6 * time.Second // workers are missed after 4
 	lost := []string{busyDeveloper, busyWeb, lateDeveloper, lateWeb, lostDeveloper, lostWeb}
 	breakServer(t, func(s *System) *Link { return s.NATS }, 0,
-		stopped.refuses(long, lost...), silent.refuses(long, lost...), slow.lasts(3*time.Second), cut.lasts(3*time.Second, lost...), reset.refuses(long, lost...))
+		stopped.refuses(long, lost...), silent.refuses(long,
+			lost...), slow.lasts(3*time.Second), cut.lasts(
+			3*time.Second, lost...,
+		), reset.refuses(long, lost...))
 }

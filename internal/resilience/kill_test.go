@@ -22,7 +22,9 @@ func TestWorkersKilled(t *testing.T) {
 	next := time.NewTicker(2 * time.Second)
 	defer next.Stop()
 	kills := 0
-	for over := time.Now().Add(lasting(8*time.Second, 2*time.Minute)); time.Now().Before(over); kills++ {
+	for over := time.Now().Add(
+		lasting(8*time.Second, 2*time.Minute),
+	); time.Now().Before(over); kills++ {
 		<-next.C
 		if err := s.Replace(rand.IntN(len(s.Workers))); err != nil {
 			t.Fatal(err)
@@ -32,7 +34,8 @@ func TestWorkersKilled(t *testing.T) {
 		t.Errorf("ready %v after the last kill, not within %v (%v)", took, recovery, err)
 	}
 	l.pass()
-	only(t, "kills", l.end(), patience, cleanedDeveloper, busyDeveloper, busyWeb, lostDeveloper, lostWeb)
+	only(t, "kills", l.end(), patience, cleanedDeveloper, busyDeveloper, busyWeb,
+		lostDeveloper, lostWeb)
 	again := 0.0
 	for _, service := range s.Services {
 		again += must(s.Metric(service, "unink_fleet_retries_total"))(t)

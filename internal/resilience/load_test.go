@@ -25,9 +25,11 @@ type load struct {
 }
 
 // begin has every caller pause after each page for a time, or for a part of what the page took.
-func begin(t *testing.T, s *System, callers []*Caller, pause func(took time.Duration) time.Duration) *load {
+func begin(t *testing.T, s *System, callers []*Caller,
+	pause func(took time.Duration) time.Duration) *load {
 	t.Helper()
-	l := &load{t: t, system: s, callers: callers, stop: make(chan struct{}), cleaned: map[*Caller]int{}, asked: map[*Caller]int{}}
+	l := &load{t: t, system: s, callers: callers, stop: make(chan struct{}),
+		cleaned: map[*Caller]int{}, asked: map[*Caller]int{}}
 	for _, c := range callers {
 		l.running.Go(func() {
 			for {

@@ -16,7 +16,8 @@ import (
 )
 
 var (
-	whole   = flag.Bool("whole", false, "run the tests of the whole system, which want a machine that has time for them")
+	whole = flag.Bool("whole", false,
+		"run the tests of the whole system, which want a machine that has time for them")
 	long    = flag.Bool("long", false, "faults last 20 s, killing 2 minutes and the overload 5")
 	soakFor = flag.Duration("soak", 10*time.Second, "how long the soak lasts")
 )
@@ -103,7 +104,8 @@ const slots = 3
 
 func flags() []string {
 	return []string{
-		"--deadline", deadline.String(), "--upload-timeout", (deadline / 10).String(), "--queue", "8", "--max-requests", "64",
+		"--deadline", deadline.String(), "--upload-timeout", (deadline / 10).String(), "--queue", "8",
+		"--max-requests", "64",
 		"--per-customer", "1000", "--per-minute", "1000000", "--per-hour", "1000000",
 	}
 }

@@ -37,7 +37,8 @@ const keptLog = 64 << 10
 
 // launch starts a process. It dies with this one.
 func launch(name string, cmd *exec.Cmd) (*Process, error) {
-	p := &Process{Name: name, cmd: cmd, done: make(chan struct{}), said: map[string]map[string]any{}, changed: make(chan struct{})}
+	p := &Process{Name: name, cmd: cmd, done: make(chan struct{}), said: map[string]map[string]any{},
+		changed: make(chan struct{})}
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}

@@ -119,7 +119,8 @@ func newPostgres(folder string) (*postgres, error) {
 			return nil, err
 		}
 	}
-	initdb := p.command("initdb", "-D", folder, "-U", "unink", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync")
+	initdb := p.command("initdb", "-D", folder, "-U", "unink", "--auth=trust", "--encoding=UTF8",
+		"--locale=C", "--no-sync")
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("initdb: %w\n%s", err, out)
 	}
@@ -154,8 +155,10 @@ func databaseURL(address string) string {
 }
 
 func (p *postgres) start(ctx context.Context) (err error) {
-	p.process, err = launch("postgres", p.command("postgres", "-D", p.folder, "-p", strconv.Itoa(p.port), "-h", "127.0.0.1", "-k", p.folder,
-		"-c", "fsync=off", "-c", "full_page_writes=off"))
+	p.process, err = launch("postgres",
+		p.command("postgres", "-D", p.folder, "-p", strconv.Itoa(p.port), "-h", "127.0.0.1",
+			"-k", p.folder,
+			"-c", "fsync=off", "-c", "full_page_writes=off"))
 	if err != nil {
 		return err
 	}
@@ -185,7 +188,10 @@ type redis struct {
 func (r *redis) address() string { return fmt.Sprintf("127.0.0.1:%d", r.port) }
 
 func (r *redis) start(ctx context.Context) (err error) {
-	r.process, err = launch("redis", exec.Command("redis-server", "--port", strconv.Itoa(r.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"))
+	r.process, err = launch("redis", exec.Command(
+		"redis-server", "--port", strconv.Itoa(r.port), "--bind", "127.0.0.1", "--save", "",
+		"--appendonly", "no",
+	))
 	if err != nil {
 		return err
 	}
@@ -212,7 +218,9 @@ type natsServer struct {
 func (n *natsServer) address() string { return fmt.Sprintf("127.0.0.1:%d", n.port) }
 
 func (n *natsServer) start(context.Context) (err error) {
-	n.server, err = server.NewServer(&server.Options{Host: "127.0.0.1", Port: n.port, NoLog: true, NoSigs: true})
+	n.server, err = server.NewServer(
+		&server.Options{Host: "127.0.0.1", Port: n.port, NoLog: true, NoSigs: true},
+	)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,8 @@ import (
 // Build builds the program into a folder, with flags of go build, and returns its path.
 func Build(root, folder string, flags ...string) (string, error) {
 	program := filepath.Join(folder, "unink")
-	build := exec.Command("go", append(append([]string{"build"}, flags...), "-o", program, "./cmd/unink")...)
+	build := exec.Command("go", append(append([]string{"build"}, flags...), "-o", program,
+		"./cmd/unink")...)
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go build: %w\n%s", err, out)
@@ -72,7 +73,8 @@ func Start(ctx context.Context, c Config) (*System, error) {
 		return s, err
 	}
 	secret := filepath.Join(c.Folder, "secret")
-	s.storage = []string{"--data", c.Folder, "--secret", secret, "--database", databaseURL(s.Database.server.(*postgres).address())}
+	s.storage = []string{"--data", c.Folder, "--secret", secret, "--database",
+		databaseURL(s.Database.server.(*postgres).address())}
 	var mu sync.Mutex
 	var starting errgroup.Group
 	for range c.Workers {
@@ -89,7 +91,8 @@ func Start(ctx context.Context, c Config) (*System, error) {
 		})
 	}
 	for range c.Services { // one after the other: the first makes the tables
-		service, err := s.serve(ctx, "--data", c.Folder, "--secret", secret, "--database", databaseURL(s.Database.Address()),
+		service, err := s.serve(ctx, "--data", c.Folder, "--secret", secret, "--database",
+			databaseURL(s.Database.Address()),
 			"--redis", "redis://"+s.Redis.Address(), "--fleet", s.fleet())
 		if service != nil {
 			s.Services = append(s.Services, service)
@@ -144,7 +147,8 @@ func (s *System) fleet() string { return "nats://" + s.NATS.Address() }
 
 // work starts a worker.
 func (s *System) work() (*Process, error) {
-	return launch("worker", s.command("worker", "--fleet", s.fleet(), "--workers", "1", "--threads", "1"))
+	return launch("worker", s.command("worker", "--fleet", s.fleet(), "--workers", "1",
+		"--threads", "1"))
 }
 
 // Replace kills a worker and starts another one in its place, which it does not wait for.
@@ -164,7 +168,8 @@ func (s *System) serve(ctx context.Context, storage ...string) (*Service, error)
 		return nil, err
 	}
 	arguments := []string{
-		"serve", "--listen", "127.0.0.1:" + strconv.Itoa(port), "--metrics-listen", "127.0.0.1:0", "--domain", "localhost",
+		"serve", "--listen", "127.0.0.1:" + strconv.Itoa(port), "--metrics-listen", "127.0.0.1:0",
+		"--domain", "localhost",
 		"--public-url", "http://localhost:" + strconv.Itoa(port), "--trusted-proxy", "127.0.0.0/8",
 	}
 	p, err := launch("service", s.command(append(append(arguments, storage...), s.config.Flags...)...))

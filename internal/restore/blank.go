@@ -14,7 +14,8 @@ const (
 	bendsIn     = 50   // one in so many, where the picture is small
 	largestSeen = 1024 // pixels of the longer side
 	smallest    = 8    // pixels of the shorter side
-	scalesSeen  = 3    // each half of the one before: a picture that is not sharp shows its marks later
+	// each half of the one before: a picture that is not sharp shows its marks later
+	scalesSeen = 3
 )
 
 // contentless reports whether a picture has nothing on it: one colour, a gradient, noise.
@@ -77,7 +78,9 @@ func halved(g *image.Gray) *image.Gray {
 	for y := range to.Rect.Dy() {
 		a, b := g.Pix[2*y*g.Stride:], g.Pix[(2*y+1)*g.Stride:]
 		for x := range to.Rect.Dx() {
-			to.Pix[y*to.Stride+x] = uint8((int(a[2*x]) + int(a[2*x+1]) + int(b[2*x]) + int(b[2*x+1]) + 2) / 4)
+			to.Pix[y*to.Stride+x] = uint8(
+				(int(a[2*x]) + int(a[2*x+1]) + int(b[2*x]) + int(b[2*x+1]) + 2) / 4,
+			)
 		}
 	}
 	return to

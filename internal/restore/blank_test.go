@@ -57,26 +57,35 @@ func TestPicturesWithoutContent(t *testing.T) {
 		}
 	}
 	for name, at := range map[string]func(x, y int) (r, g, b float64){
-		"black":                 even(0, 0, 0),
-		"navy":                  even(0, 0, 128),
-		"red":                   even(255, 0, 0),
-		"white":                 even(255, 255, 255),
-		"near-black noise":      noise(12),
-		"very dark noise":       noise(2),
-		"a covered lens":        sensor(-4, 5),
-		"a grey wall":           sensor(120, 6),
-		"random noise":          noise(255),
-		"a gradient":            func(x, _ int) (float64, float64, float64) { return float64(x) / 4, float64(x) / 4, float64(x) / 4 },
-		"a gradient of colours": func(x, y int) (float64, float64, float64) { return float64(x) / 4, float64(y) / 4, 255 - float64(x)/4 },
+		"black":            even(0, 0, 0),
+		"navy":             even(0, 0, 128),
+		"red":              even(255, 0, 0),
+		"white":            even(255, 255, 255),
+		"near-black noise": noise(12),
+		"very dark noise":  noise(2),
+		"a covered lens":   sensor(-4, 5),
+		"a grey wall":      sensor(120, 6),
+		"random noise":     noise(255),
+		"a gradient": func(x, _ int) (float64, float64, float64) {
+			return float64(x) / 4, float64(x) / 4, float64(x) / 4
+		},
+		"a gradient of colours": func(x, y int) (float64, float64, float64) {
+			return float64(x) / 4, float64(y) / 4, 255 - float64(x)/4
+		},
 		"a light in the middle": func(x, y int) (float64, float64, float64) {
 			v := 255 - math.Hypot(float64(x-300), float64(y-225))/3
 			return v, v, v
 		},
-		"noise over a gradient": func(x, y int) (float64, float64, float64) { v := float64(x+y)/8 + 8*rng.NormFloat64(); return v, v, v },
+		"noise over a gradient": func(x, y int) (float64, float64, float64) {
+			v := float64(x+y)/8 + 8*rng.NormFloat64()
+			return v, v, v
+		},
 	} {
 		for size, wh := range map[string][2]int{"large": {600, 450}, "small": {64, 48}} {
 			m := painted(wh[0], wh[1], at)
-			for how, m := range map[string]*image.RGBA{"": m, ", JPEG": photographed(t, m, 90), ", coarse JPEG": photographed(t, m, 60)} {
+			for how, m := range map[string]*image.RGBA{
+				"": m, ", JPEG": photographed(t, m, 90), ", coarse JPEG": photographed(t, m, 60),
+			} {
 				if !contentless(m) {
 					t.Errorf("%s, %s%s: taken for a page", name, size, how)
 				}

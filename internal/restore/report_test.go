@@ -29,7 +29,8 @@ func TestCornersAreThoseOfThePictureThatCame(t *testing.T) {
 		restoretest.TurnedBy(degrees, restoretest.PageWidth, restoretest.PageHeight))
 	var first *Page
 	for quarters := range 4 {
-		e := Engine{Segmenter: nn.Fake{}, Overview: nn.Blind{}, Judge: nn.Trusting{}, Orienter: &turned{quarters: quarters},
+		e := Engine{Segmenter: nn.Fake{}, Overview: nn.Blind{}, Judge: nn.Trusting{},
+			Orienter:  &turned{quarters: quarters},
 			Flattener: nn.Flat{}, Em: 24, Threads: 2}
 		p, err := e.Clean(context.Background(), raster.Turn(upright, quarters), Options{})
 		if err != nil {

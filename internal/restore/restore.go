@@ -333,7 +333,8 @@ func (w *work) decide(ctx context.Context) (picture *image.RGBA, err error) {
 
 // Survey is what the judge of regions is told of a page as it lies, for its training, and the size
 // of the picture that its labels are of.
-func (e *Engine) Survey(ctx context.Context, src *image.RGBA) (*strokes.Survey, image.Point, error) {
+func (e *Engine) Survey(ctx context.Context,
+	src *image.RGBA) (*strokes.Survey, image.Point, error) {
 	w := &work{Engine: e, options: Options{Finish: Colour}, view: view{src: src}}
 	for _, do := range []func(context.Context) (*image.RGBA, error){w.orient, w.classify} {
 		if _, err := do(ctx); err != nil {

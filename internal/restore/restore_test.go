@@ -19,7 +19,8 @@ import (
 // engine works with networks that are none.
 func engine(threads int) *Engine {
 	return &Engine{
-		Segmenter: nn.Fake{}, Overview: nn.Blind{}, Judge: nn.Trusting{}, Orienter: nn.Upright{}, Flattener: nn.Flat{}, Em: 24,
+		Segmenter: nn.Fake{}, Overview: nn.Blind{}, Judge: nn.Trusting{}, Orienter: nn.Upright{},
+		Flattener: nn.Flat{}, Em: 24,
 		Threads: threads,
 	}
 }
@@ -264,7 +265,8 @@ func TestStopsBetweenTiles(t *testing.T) {
 	// One thread, so that no other tile is being worked on when the context ends.
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &stopAfter{tiles: 2, stop: cancel}
-	e := Engine{Segmenter: r, Overview: nn.Blind{}, Judge: nn.Trusting{}, Orienter: nn.Upright{}, Flattener: nn.Flat{}, Em: 24, Threads: 1}
+	e := Engine{Segmenter: r, Overview: nn.Blind{}, Judge: nn.Trusting{}, Orienter: nn.Upright{},
+		Flattener: nn.Flat{}, Em: 24, Threads: 1}
 	if _, err := e.Clean(ctx, restoretest.Sheet(1500, 1500, 24), Options{}); !errors.Is(err,
 		context.Canceled) {
 		t.Fatalf("%v, want context.Canceled", err)

@@ -32,7 +32,8 @@ type Module struct {
 
 // Compile compiles a module whose imports are WASI's, the pause of the meter, and what the hosts
 // add. The cache keeps compiled code from run to run; it may be nil.
-func Compile(wasm []byte, cache wazero.CompilationCache, hosts ...func(context.Context, wazero.Runtime) error) (m Module, err error) {
+func Compile(wasm []byte, cache wazero.CompilationCache,
+	hosts ...func(context.Context, wazero.Runtime) error) (m Module, err error) {
 	ctx := context.Background()
 	config := wazero.NewRuntimeConfig()
 	if cache != nil {
@@ -42,7 +43,9 @@ func Compile(wasm []byte, cache wazero.CompilationCache, hosts ...func(context.C
 	if _, err = wasi_snapshot_preview1.Instantiate(ctx, m.runtime); err != nil {
 		return m, err
 	}
-	host := m.runtime.NewHostModuleBuilder("host").NewFunctionBuilder().WithGoFunction(api.GoFunc(pause), nil, nil).Export("pause")
+	host := m.runtime.NewHostModuleBuilder("host").NewFunctionBuilder().WithGoFunction(
+		api.GoFunc(pause), nil, nil,
+	).Export("pause")
 	if _, err = host.Instantiate(ctx); err != nil {
 		return m, err
 	}
@@ -85,9 +88,14 @@ type Instance struct {
 // Start makes an instance that may use so many bytes of memory.
 func (m Module) Start(ctx context.Context, memory int) (*Instance, error) {
 	in := &Instance{runtime: m.runtime, memory: &boundedMemory{limit: uint64(memory)}}
-	allocator := experimental.MemoryAllocatorFunc(func(_, _ uint64) experimental.LinearMemory { return in.memory })
+	allocator := experimental.MemoryAllocatorFunc(func(_, _ uint64) experimental.LinearMemory {
+		return in.memory
+	})
 	var err error
-	in.module, err = m.runtime.InstantiateModule(experimental.WithMemoryAllocator(ctx, allocator), m.compiled, wazero.NewModuleConfig().WithName(""))
+	in.module, err = m.runtime.InstantiateModule(
+		experimental.WithMemoryAllocator(ctx, allocator), m.compiled,
+		wazero.NewModuleConfig().WithName(""),
+	)
 	if err != nil {
 		err = in.reason(ctx)
 		in.memory.Free()
@@ -112,7 +120,8 @@ func (in *Instance) Link(ctx context.Context, wasm []byte) error {
 		}
 		return nil
 	}
-	m, err := in.runtime.InstantiateWithConfig(experimental.WithImportResolver(ctx, resolve), wasm, wazero.NewModuleConfig().WithName(""))
+	m, err := in.runtime.InstantiateWithConfig(experimental.WithImportResolver(ctx, resolve), wasm,
+		wazero.NewModuleConfig().WithName(""))
 	if err == nil {
 		in.linked = append(in.linked, m)
 	}

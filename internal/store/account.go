@@ -30,7 +30,8 @@ func found(err error) error {
 }
 
 // exec runs a statement in a transaction of its own.
-func (a *Accounts) exec(ctx context.Context, statement string, args ...any) (res sql.Result, err error) {
+func (a *Accounts) exec(ctx context.Context, statement string,
+	args ...any) (res sql.Result, err error) {
 	err = a.db.tx(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		res, err = tx.ExecContext(ctx, statement, args...)
 		return err
@@ -70,20 +71,23 @@ const (
 )
 
 func userValues(u account.User, password, device string) []any {
-	return []any{u.ID, string(u.Kind), u.Email, u.Role, flag(u.Verified), micros(u.Created), password, device}
+	return []any{u.ID, string(u.Kind), u.Email, u.Role, flag(u.Verified), micros(u.Created),
+		password, device}
 }
 
 // scanUser reads userColumns, and what follows them into more.
 func scanUser(r row, more ...any) (account.User, error) {
 	var u account.User
 	var created int64
-	err := r.Scan(append([]any{&u.ID, &u.Kind, &u.Email, &u.Role, &u.Verified, &created, &u.Bought}, more...)...)
+	err := r.Scan(append([]any{&u.ID, &u.Kind, &u.Email, &u.Role, &u.Verified, &created, &u.Bought},
+		more...)...)
 	u.Created = instant(created)
 	return u, found(err)
 }
 
 // SignUp implements [account.UserStore].
-func (a *Accounts) SignUp(ctx context.Context, u account.User, t account.OneTime) (verified bool, err error) {
+func (a *Accounts) SignUp(ctx context.Context, u account.User,
+	t account.OneTime) (verified bool, err error) {
 	err = a.db.tx(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		// The update locks the user, whether it changes anything or not.
 		var id string
@@ -93,7 +97,8 @@ func (a *Accounts) SignUp(ctx context.Context, u account.User, t account.OneTime
 		if err != nil || verified {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `INSERT INTO one_time_tokens (hash, purpose, user_id, password, expires) VALUES ($1, $2, $3, $4, $5)`,
+		_, err = tx.ExecContext(
+			ctx, `INSERT INTO one_time_tokens (hash, purpose, user_id, password, expires) VALUES ($1, $2, $3, $4, $5)`,
 			t.Hash, t.Purpose, id, t.Password, micros(t.Expires))
 		return err
 	})
@@ -101,7 +106,8 @@ func (a *Accounts) SignUp(ctx context.Context, u account.User, t account.OneTime
 }
 
 // CreateUser implements [account.UserStore].
-func (a *Accounts) CreateUser(ctx context.Context, u account.User, password string) (made account.User, err error) {
+func (a *Accounts) CreateUser(ctx context.Context, u account.User,
+	password string) (made account.User, err error) {
 	err = a.db.tx(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		made, err = scanUser(tx.QueryRowContext(ctx, insertUser+` ON CONFLICT (email) DO UPDATE
 			SET password = excluded.password, role = excluded.role, verified = 1 WHERE users.verified = 0
@@ -120,7 +126,9 @@ func (a *Accounts) CreateUser(ctx context.Context, u account.User, password stri
 // FindUser implements [account.UserStore].
 func (a *Accounts) FindUser(ctx context.Context, idOrEmail string) (account.User, string, error) {
 	var password string
-	u, err := scanUser(a.db.read.QueryRowContext(ctx, `SELECT `+userColumns+`, password FROM users WHERE id = $1 OR email = $1`, idOrEmail), &password)
+	u, err := scanUser(a.db.read.QueryRowContext(
+		ctx, `SELECT `+userColumns+`, password FROM users WHERE id = $1 OR email = $1`, idOrEmail,
+	), &password)
 	return u, password, err
 }
 
@@ -131,7 +139,8 @@ func (a *Accounts) Users(ctx context.Context, limit int, after string) ([]accoun
 }
 
 // list reads all rows of a query.
-func list[T any](ctx context.Context, db *DB, scan func(row) (T, error), query string, args ...any) ([]T, error) {
+func list[T any](ctx context.Context, db *DB, scan func(row) (T, error), query string,
+	args ...any) ([]T, error) {
 	rows, err := db.read.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
@@ -155,7 +164,8 @@ func (a *Accounts) SetBought(ctx context.Context, userID string) error {
 
 // SetRole implements [account.UserStore].
 func (a *Accounts) SetRole(ctx context.Context, userID, role string) error {
-	return changed(a.exec(ctx, `UPDATE users SET role = $2 WHERE id = $1 AND kind = $3`, userID, role, string(account.Registered)))
+	return changed(a.exec(ctx, `UPDATE users SET role = $2 WHERE id = $1 AND kind = $3`, userID, role,
+		string(account.Registered)))
 }
 
 // DeleteUser implements [account.UserStore]. Foreign keys delete what belongs to the user.
@@ -164,15 +174,19 @@ func (a *Accounts) DeleteUser(ctx context.Context, userID string) error {
 }
 
 // Establish implements [account.UserStore].
-func (a *Accounts) Establish(ctx context.Context, u account.User, device string) (account.User, error) {
-	return scanUser(a.db.write.QueryRowContext(ctx, insertUser+` ON CONFLICT (device) DO UPDATE SET last_seen = excluded.last_seen RETURNING `+userColumns,
+func (a *Accounts) Establish(ctx context.Context, u account.User,
+	device string) (account.User, error) {
+	return scanUser(a.db.write.QueryRowContext(
+		ctx, insertUser+` ON CONFLICT (device) DO UPDATE SET last_seen = excluded.last_seen RETURNING `+userColumns,
 		userValues(u, "", device)...))
 }
 
 // UserOn implements [account.UserStore].
 func (a *Accounts) UserOn(ctx context.Context, device string) (account.User, time.Time, error) {
 	var seen int64
-	u, err := scanUser(a.db.read.QueryRowContext(ctx, `SELECT `+userColumns+`, last_seen FROM users WHERE device = $1`, device), &seen)
+	u, err := scanUser(a.db.read.QueryRowContext(
+		ctx, `SELECT `+userColumns+`, last_seen FROM users WHERE device = $1`, device,
+	), &seen)
 	return u, instant(seen), err
 }
 
@@ -191,7 +205,8 @@ const (
 
 // PruneUsers implements [account.UserStore]. The outer conditions are what makes it safe: whoever
 // is seen, confirmed or said to have bought meanwhile waits for the row or changes it first.
-func (a *Accounts) PruneUsers(ctx context.Context, kind account.Kind, before time.Time, limit int) (pruned int, err error) {
+func (a *Accounts) PruneUsers(ctx context.Context, kind account.Kind, before time.Time,
+	limit int) (pruned int, err error) {
 	ctx, cancel := atLength(ctx)
 	defer cancel()
 	err = a.db.tx(ctx, func(ctx context.Context, tx *sql.Tx) error {
@@ -211,7 +226,8 @@ func (a *Accounts) PruneUsers(ctx context.Context, kind account.Kind, before tim
 			if err := execute(ctx, tx, []string{unnameUses}, account.OwnerPrefix+id); err != nil {
 				return err
 			}
-			if err := execute(ctx, tx, []string{deleteEntries, deletePackage}, account.WelcomePrefix+id); err != nil {
+			if err := execute(ctx, tx, []string{deleteEntries, deletePackage},
+				account.WelcomePrefix+id); err != nil {
 				return err
 			}
 		}
@@ -229,20 +245,24 @@ func (a *Accounts) PruneUsers(ctx context.Context, kind account.Kind, before tim
 var errRaced = errors.New("store: done by another at the same time")
 
 // Identify implements [account.UserStore].
-func (a *Accounts) Identify(ctx context.Context, i account.Identity, u account.User) (who account.User, password string, err error) {
+func (a *Accounts) Identify(ctx context.Context, i account.Identity,
+	u account.User) (who account.User, password string, err error) {
 	identify := func(ctx context.Context, tx *sql.Tx) error {
 		who, err = scanUser(tx.QueryRowContext(ctx, `SELECT `+userColumns+`, password FROM identities
 			JOIN users ON users.id = user_id WHERE issuer = $1 AND subject = $2`, i.Issuer, i.Subject), &password)
 		if !errors.Is(err, account.ErrNotFound) {
 			return err
 		}
-		who, err = scanUser(tx.QueryRowContext(ctx, insertUser+` ON CONFLICT (email) DO UPDATE SET verified = 1 RETURNING `+userColumns+`, password`,
+		who, err = scanUser(tx.QueryRowContext(
+			ctx, insertUser+` ON CONFLICT (email) DO UPDATE SET verified = 1 RETURNING `+userColumns+`, password`,
 			userValues(u, "", "")...), &password)
 		if err != nil {
 			return err
 		}
 		// Who signed up with the address before it was verified may be anybody.
-		if err := execute(ctx, tx, []string{`DELETE FROM one_time_tokens WHERE user_id = $1 AND purpose = 'verify'`}, who.ID); err != nil {
+		if err := execute(ctx, tx,
+			[]string{`DELETE FROM one_time_tokens WHERE user_id = $1 AND purpose = 'verify'`},
+			who.ID); err != nil {
 			return err
 		}
 		added, err := affected(tx.ExecContext(ctx, `INSERT INTO identities (issuer, subject, user_id, linked) VALUES ($1, $2, $3, $4)
@@ -269,7 +289,8 @@ func (a *Accounts) Identities(ctx context.Context, userID string) ([]account.Ide
 }
 
 // AddReset implements [account.UserStore].
-func (a *Accounts) AddReset(ctx context.Context, email string, t account.OneTime, now time.Time) (known bool, err error) {
+func (a *Accounts) AddReset(ctx context.Context, email string, t account.OneTime,
+	now time.Time) (known bool, err error) {
 	err = a.db.tx(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		var id string
 		err := tx.QueryRowContext(ctx, `UPDATE users SET last_seen = CASE verified WHEN 0 THEN $2 ELSE last_seen END
@@ -280,7 +301,8 @@ func (a *Accounts) AddReset(ctx context.Context, email string, t account.OneTime
 		if err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `INSERT INTO one_time_tokens (hash, purpose, user_id, password, expires) VALUES ($1, $2, $3, '', $4)`,
+		_, err = tx.ExecContext(
+			ctx, `INSERT INTO one_time_tokens (hash, purpose, user_id, password, expires) VALUES ($1, $2, $3, '', $4)`,
 			t.Hash, t.Purpose, id, micros(t.Expires))
 		return err
 	})
@@ -288,30 +310,39 @@ func (a *Accounts) AddReset(ctx context.Context, email string, t account.OneTime
 }
 
 // OneTimeUser implements [account.UserStore].
-func (a *Accounts) OneTimeUser(ctx context.Context, hash, purpose string, now time.Time) (account.User, error) {
+func (a *Accounts) OneTimeUser(ctx context.Context, hash, purpose string,
+	now time.Time) (account.User, error) {
 	return scanUser(a.db.read.QueryRowContext(ctx, `SELECT `+userColumns+` FROM one_time_tokens
 		JOIN users ON users.id = user_id WHERE hash = $1 AND purpose = $2 AND expires > $3`, hash, purpose, micros(now)))
 }
 
 // use deletes a one-time token and returns whose it was, and its password. Of several that use the
 // same, one finds it. All that changes a user's tokens locks the user first, and so waits in turn.
-func use(ctx context.Context, tx *sql.Tx, hash, purpose string, now time.Time) (userID, password string, err error) {
-	if err := execute(ctx, tx, []string{`UPDATE users SET password = password WHERE id = (SELECT user_id FROM one_time_tokens WHERE hash = $1)`}, hash); err != nil {
+func use(ctx context.Context, tx *sql.Tx, hash, purpose string,
+	now time.Time) (userID, password string, err error) {
+	if err := execute(ctx, tx,
+		[]string{
+			`UPDATE users SET password = password WHERE id = (SELECT user_id FROM one_time_tokens WHERE hash = $1)`,
+		}, hash); err != nil {
 		return "", "", err
 	}
-	err = tx.QueryRowContext(ctx, `DELETE FROM one_time_tokens WHERE hash = $1 AND purpose = $2 AND expires > $3 RETURNING user_id, password`,
+	err = tx.QueryRowContext(
+		ctx, `DELETE FROM one_time_tokens WHERE hash = $1 AND purpose = $2 AND expires > $3 RETURNING user_id, password`,
 		hash, purpose, micros(now)).Scan(&userID, &password)
 	return userID, password, found(err)
 }
 
 // Verify implements [account.UserStore].
-func (a *Accounts) Verify(ctx context.Context, hash string, now time.Time) (u account.User, err error) {
+func (a *Accounts) Verify(ctx context.Context, hash string,
+	now time.Time) (u account.User, err error) {
 	err = a.db.tx(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		id, password, err := use(ctx, tx, hash, account.NoticeVerify, now)
 		if err != nil {
 			return err
 		}
-		u, err = scanUser(tx.QueryRowContext(ctx, `UPDATE users SET verified = 1, password = $2 WHERE id = $1 AND verified = 0 RETURNING `+userColumns, id, password))
+		u, err = scanUser(tx.QueryRowContext(
+			ctx, `UPDATE users SET verified = 1, password = $2 WHERE id = $1 AND verified = 0 RETURNING `+userColumns, id, password,
+		))
 		if err != nil {
 			return err
 		}
@@ -320,7 +351,8 @@ func (a *Accounts) Verify(ctx context.Context, hash string, now time.Time) (u ac
 	return u, err
 }
 
-var endAll = []string{`DELETE FROM one_time_tokens WHERE user_id = $1`, `DELETE FROM sessions WHERE user_id = $1`}
+var endAll = []string{`DELETE FROM one_time_tokens WHERE user_id = $1`,
+	`DELETE FROM sessions WHERE user_id = $1`}
 
 // Reset implements [account.UserStore].
 func (a *Accounts) Reset(ctx context.Context, hash, password, place string, now time.Time) error {
@@ -329,7 +361,9 @@ func (a *Accounts) Reset(ctx context.Context, hash, password, place string, now 
 		if err != nil {
 			return err
 		}
-		if err := changed(tx.ExecContext(ctx, `UPDATE users SET verified = 1, password = $2 WHERE id = $1`, id, password)); err != nil {
+		if err := changed(
+			tx.ExecContext(ctx, `UPDATE users SET verified = 1, password = $2 WHERE id = $1`, id, password),
+		); err != nil {
 			return err
 		}
 		if err := remember(ctx, tx, id, place, now); err != nil {
@@ -342,7 +376,10 @@ func (a *Accounts) Reset(ctx context.Context, hash, password, place string, now 
 // ChangePassword implements [account.UserStore].
 func (a *Accounts) ChangePassword(ctx context.Context, userID, old, password string) error {
 	return a.db.tx(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if err := changed(tx.ExecContext(ctx, `UPDATE users SET password = $3 WHERE id = $1 AND password = $2`, userID, old, password)); err != nil {
+		if err := changed(
+			tx.ExecContext(ctx, `UPDATE users SET password = $3 WHERE id = $1 AND password = $2`, userID,
+				old, password),
+		); err != nil {
 			return err
 		}
 		return execute(ctx, tx, endAll, userID)
@@ -350,16 +387,23 @@ func (a *Accounts) ChangePassword(ctx context.Context, userID, old, password str
 }
 
 // OpenSession implements [account.SessionStore].
-func (a *Accounts) OpenSession(ctx context.Context, hash, userID, password, place, agent string, now time.Time) error {
+func (a *Accounts) OpenSession(ctx context.Context, hash, userID, password, place, agent string,
+	now time.Time) error {
 	return a.db.tx(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		// The lock makes this wait for a change of the password, and that end this session.
-		if err := changed(tx.ExecContext(ctx, `UPDATE users SET password = password WHERE id = $1 AND password = $2`, userID, password)); err != nil {
+		if err := changed(
+			tx.ExecContext(ctx, `UPDATE users SET password = password WHERE id = $1 AND password = $2`,
+				userID, password),
+		); err != nil {
 			return err
 		}
 		if err := remember(ctx, tx, userID, place, now); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `INSERT INTO sessions (hash, user_id, created, seen, agent) VALUES ($1, $2, $3, $3, $4)`, hash, userID, micros(now), agent)
+		_, err := tx.ExecContext(
+			ctx, `INSERT INTO sessions (hash, user_id, created, seen, agent) VALUES ($1, $2, $3, $3, $4)`,
+			hash, userID, micros(now), agent,
+		)
 		return err
 	})
 }
@@ -374,7 +418,9 @@ func remember(ctx context.Context, tx *sql.Tx, userID, place string, now time.Ti
 // Familiar implements [account.SessionStore].
 func (a *Accounts) Familiar(ctx context.Context, email, place string) (bool, error) {
 	var n int
-	err := a.db.read.QueryRowContext(ctx, `SELECT COUNT(*) FROM places JOIN users ON users.id = user_id WHERE email = $1 AND place = $2`, email, place).Scan(&n)
+	err := a.db.read.QueryRowContext(
+		ctx, `SELECT COUNT(*) FROM places JOIN users ON users.id = user_id WHERE email = $1 AND place = $2`, email, place,
+	).Scan(&n)
 	return n > 0, err
 }
 
@@ -384,7 +430,8 @@ var sessionID = fmt.Sprintf("SUBSTR(sessions.hash, 1, %d)", account.SessionIDLen
 var sessionColumns = sessionID + ", sessions.agent, sessions.created, sessions.seen"
 
 // Session implements [account.SessionStore].
-func (a *Accounts) Session(ctx context.Context, hash string) (account.User, account.Session, error) {
+func (a *Accounts) Session(ctx context.Context,
+	hash string) (account.User, account.Session, error) {
 	var created, seen int64
 	var s account.Session
 	u, err := scanUser(a.db.read.QueryRowContext(ctx, `SELECT `+userColumns+`, `+sessionColumns+` FROM sessions
@@ -395,7 +442,8 @@ func (a *Accounts) Session(ctx context.Context, hash string) (account.User, acco
 
 // Touch implements [account.SessionStore].
 func (a *Accounts) Touch(ctx context.Context, hash string, now, before time.Time) error {
-	_, err := a.exec(ctx, `UPDATE sessions SET seen = $2 WHERE hash = $1 AND seen <= $3`, hash, micros(now), micros(before))
+	_, err := a.exec(ctx, `UPDATE sessions SET seen = $2 WHERE hash = $1 AND seen <= $3`, hash,
+		micros(now), micros(before))
 	return err
 }
 
@@ -424,14 +472,16 @@ func (a *Accounts) EndSessions(ctx context.Context, userID string) error {
 
 // EndSessionOf implements [account.SessionStore].
 func (a *Accounts) EndSessionOf(ctx context.Context, userID, id string) error {
-	return changed(a.exec(ctx, `DELETE FROM sessions WHERE user_id = $1 AND `+sessionID+` = $2`, userID, id))
+	return changed(a.exec(ctx, `DELETE FROM sessions WHERE user_id = $1 AND `+sessionID+` = $2`,
+		userID, id))
 }
 
 // Prune implements [account.SessionStore].
 func (a *Accounts) Prune(ctx context.Context, created, seen, now time.Time) error {
 	ctx, cancel := atLength(ctx)
 	defer cancel()
-	if _, err := a.exec(ctx, `DELETE FROM sessions WHERE created <= $1 OR seen <= $2`, micros(created), micros(seen)); err != nil {
+	if _, err := a.exec(ctx, `DELETE FROM sessions WHERE created <= $1 OR seen <= $2`, micros(created),
+		micros(seen)); err != nil {
 		return err
 	}
 	if _, err := a.exec(ctx, `DELETE FROM places WHERE seen <= $1`, micros(created)); err != nil {
@@ -447,13 +497,15 @@ const customerColumns = `customers.id, customers.slug, customers.app_code, custo
 func scanCustomer(r row, more ...any) (account.Customer, error) {
 	var c account.Customer
 	var created, revoked int64
-	err := r.Scan(append([]any{&c.ID, &c.Slug, &c.AppCode, &c.Email, &c.Name, &created, &revoked}, more...)...)
+	err := r.Scan(append([]any{&c.ID, &c.Slug, &c.AppCode, &c.Email, &c.Name, &created, &revoked},
+		more...)...)
 	c.Created, c.Revoked = instant(created), instant(revoked)
 	return c, found(err)
 }
 
 // CreateCustomer implements [account.CustomerStore].
-func (a *Accounts) CreateCustomer(ctx context.Context, c account.Customer, reference string) (who account.Customer, err error) {
+func (a *Accounts) CreateCustomer(ctx context.Context, c account.Customer,
+	reference string) (who account.Customer, err error) {
 	create := func(ctx context.Context, tx *sql.Tx) error {
 		who, err = scanCustomer(tx.QueryRowContext(ctx, `SELECT `+customerColumns+` FROM customer_purchases
 			JOIN customers ON customers.id = customer_id WHERE reference = $1`, reference))
@@ -484,45 +536,62 @@ func (a *Accounts) CreateCustomer(ctx context.Context, c account.Customer, refer
 }
 
 // FindCustomer implements [account.CustomerStore].
-func (a *Accounts) FindCustomer(ctx context.Context, idOrSlugOrAppCode string) (account.Customer, error) {
-	return scanCustomer(a.db.read.QueryRowContext(ctx, `SELECT `+customerColumns+` FROM customers WHERE id = $1 OR slug = $1 OR app_code = $1`, idOrSlugOrAppCode))
+func (a *Accounts) FindCustomer(ctx context.Context,
+	idOrSlugOrAppCode string) (account.Customer, error) {
+	return scanCustomer(a.db.read.QueryRowContext(
+		ctx, `SELECT `+customerColumns+` FROM customers WHERE id = $1 OR slug = $1 OR app_code = $1`,
+		idOrSlugOrAppCode,
+	))
 }
 
 // Customers implements [account.CustomerStore].
-func (a *Accounts) Customers(ctx context.Context, limit int, after string) ([]account.Customer, error) {
+func (a *Accounts) Customers(ctx context.Context, limit int,
+	after string) ([]account.Customer, error) {
 	return list(ctx, a.db, func(r row) (account.Customer, error) { return scanCustomer(r) },
 		`SELECT `+customerColumns+` FROM customers WHERE id > $1 ORDER BY id LIMIT $2`, after, limit)
 }
 
 // CustomerOf implements [account.CustomerStore].
 func (a *Accounts) CustomerOf(ctx context.Context, email string) (account.Customer, error) {
-	return scanCustomer(a.db.read.QueryRowContext(ctx, `SELECT `+customerColumns+` FROM customers WHERE email = $1 AND revoked = 0`, email))
+	return scanCustomer(a.db.read.QueryRowContext(
+		ctx, `SELECT `+customerColumns+` FROM customers WHERE email = $1 AND revoked = 0`, email,
+	))
 }
 
 // RevokeCustomer implements [account.CustomerStore].
 func (a *Accounts) RevokeCustomer(ctx context.Context, id string, now time.Time) error {
-	return changed(a.exec(ctx, `UPDATE customers SET revoked = CASE WHEN revoked = 0 THEN $2 ELSE revoked END WHERE id = $1`, id, micros(now)))
+	return changed(
+		a.exec(
+			ctx, `UPDATE customers SET revoked = CASE WHEN revoked = 0 THEN $2 ELSE revoked END WHERE id = $1`, id, micros(now),
+		),
+	)
 }
 
 // AddToken implements [account.CustomerStore].
 func (a *Accounts) AddToken(ctx context.Context, t account.Token, othersEnd time.Time) error {
 	return a.db.tx(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		// The lock makes rotations of the same customer follow each other, and each end the last.
-		if err := changed(tx.ExecContext(ctx, `UPDATE customers SET revoked = revoked WHERE id = $1 AND revoked = 0`, t.CustomerID)); err != nil {
+		if err := changed(
+			tx.ExecContext(ctx, `UPDATE customers SET revoked = revoked WHERE id = $1 AND revoked = 0`,
+				t.CustomerID),
+		); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, `UPDATE customer_tokens SET ends = $2 WHERE customer_id = $1 AND (ends = 0 OR ends > $2)`,
+		if _, err := tx.ExecContext(
+			ctx, `UPDATE customer_tokens SET ends = $2 WHERE customer_id = $1 AND (ends = 0 OR ends > $2)`,
 			t.CustomerID, micros(othersEnd)); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `INSERT INTO customer_tokens (id, hash, customer_id, created, ends) VALUES ($1, $2, $3, $4, $5)`,
+		_, err := tx.ExecContext(
+			ctx, `INSERT INTO customer_tokens (id, hash, customer_id, created, ends) VALUES ($1, $2, $3, $4, $5)`,
 			t.ID, t.Hash, t.CustomerID, micros(t.Created), micros(t.Ends))
 		return err
 	})
 }
 
 // Tokens implements [account.CustomerStore].
-func (a *Accounts) Tokens(ctx context.Context, customerID string, now time.Time, limit int) ([]account.Token, error) {
+func (a *Accounts) Tokens(ctx context.Context, customerID string, now time.Time,
+	limit int) ([]account.Token, error) {
 	return list(ctx, a.db, func(r row) (account.Token, error) {
 		t := account.Token{CustomerID: customerID}
 		var created, ends int64
@@ -534,7 +603,8 @@ func (a *Accounts) Tokens(ctx context.Context, customerID string, now time.Time,
 }
 
 // FindToken implements [account.CustomerStore].
-func (a *Accounts) FindToken(ctx context.Context, hash string) (t account.Token, c account.Customer, err error) {
+func (a *Accounts) FindToken(ctx context.Context,
+	hash string) (t account.Token, c account.Customer, err error) {
 	var created, ends int64
 	c, err = scanCustomer(a.db.read.QueryRowContext(ctx, `SELECT `+customerColumns+`, t.id, t.hash, t.created, t.ends FROM customer_tokens t
 		JOIN customers ON customers.id = t.customer_id WHERE t.hash = $1`, hash), &t.ID, &t.Hash, &created, &ends)
@@ -544,7 +614,11 @@ func (a *Accounts) FindToken(ctx context.Context, hash string) (t account.Token,
 
 // RevokeToken implements [account.CustomerStore].
 func (a *Accounts) RevokeToken(ctx context.Context, id string, now time.Time) error {
-	return changed(a.exec(ctx, `UPDATE customer_tokens SET ends = CASE WHEN ends = 0 OR ends > $2 THEN $2 ELSE ends END WHERE id = $1`, id, micros(now)))
+	return changed(
+		a.exec(
+			ctx, `UPDATE customer_tokens SET ends = CASE WHEN ends = 0 OR ends > $2 THEN $2 ELSE ends END WHERE id = $1`, id, micros(now),
+		),
+	)
 }
 
 // PruneTokens implements [account.CustomerStore].

@@ -26,7 +26,8 @@ func TestAccounts(t *testing.T) {
 				t.Fatalf("%s: error is %v, want %v", what, err, want)
 			}
 		}
-		ann := account.User{ID: "usr_1", Kind: account.Registered, Email: "ann@example.com", Role: account.Operator, Verified: true, Created: now}
+		ann := account.User{ID: "usr_1", Kind: account.Registered, Email: "ann@example.com",
+			Role: account.Operator, Verified: true, Created: now}
 		made, err := a.CreateUser(ctx, ann, "hash")
 		want("create", err, nil)
 		got, password, err := a.FindUser(ctx, ann.Email)
@@ -34,39 +35,50 @@ func TestAccounts(t *testing.T) {
 		if made != ann || got != ann || password != "hash" {
 			t.Errorf("made %+v, found %+v, %q, want %+v", made, got, password, ann)
 		}
-		verified, err := a.SignUp(ctx, account.User{ID: "usr_2", Kind: account.Registered, Email: ann.Email, Created: now}, account.OneTime{Hash: "v", Purpose: account.NoticeVerify, Expires: now})
+		verified, err := a.SignUp(ctx, account.User{
+			ID: "usr_2", Kind: account.Registered, Email: ann.Email, Created: now,
+		}, account.OneTime{Hash: "v", Purpose: account.NoticeVerify, Expires: now})
 		want("sign-up", err, nil)
-		if _, err := a.Verify(ctx, "v", now.Add(-time.Hour)); !verified || !errors.Is(err, account.ErrNotFound) {
+		if _, err := a.Verify(ctx, "v", now.Add(-time.Hour)); !verified ||
+			!errors.Is(err, account.ErrNotFound) {
 			t.Errorf("a verified user got a token: %v, %v", verified, err)
 		}
 
-		want("session of an old password", a.OpenSession(ctx, "s", ann.ID, "old", "here", "curl", now), account.ErrNotFound)
-		want("session of nobody", a.OpenSession(ctx, "s", "usr_0", "", "here", "curl", now), account.ErrNotFound)
+		want("session of an old password", a.OpenSession(ctx, "s", ann.ID, "old", "here", "curl", now),
+			account.ErrNotFound)
+		want("session of nobody", a.OpenSession(ctx, "s", "usr_0", "", "here", "curl", now),
+			account.ErrNotFound)
 		want("session", a.OpenSession(ctx, "s", ann.ID, "hash", "here", "curl", now), nil)
 		want("touch too soon", a.Touch(ctx, "s", now.Add(time.Hour), now.Add(-1*time.Microsecond)), nil)
-		if _, s, err := a.Session(ctx, "s"); err != nil || s != (account.Session{ID: "s", Agent: "curl", Created: now, Seen: now}) {
+		if _, s, err := a.Session(ctx, "s"); err != nil ||
+			s != (account.Session{ID: "s", Agent: "curl", Created: now, Seen: now}) {
 			t.Errorf("session is %+v, %v", s, err)
 		}
 		want("touch", a.Touch(ctx, "s", now.Add(time.Hour), now), nil)
 		if u, s, err := a.Session(ctx, "s"); err != nil || u != ann || !s.Seen.Equal(now.Add(time.Hour)) {
 			t.Errorf("session is %+v of %+v, %v", s, u, err)
 		}
-		want("change of an old password", a.ChangePassword(ctx, ann.ID, "old", "new"), account.ErrNotFound)
+		want("change of an old password", a.ChangePassword(ctx, ann.ID, "old", "new"),
+			account.ErrNotFound)
 
-		known, err := a.AddReset(ctx, ann.Email, account.OneTime{Hash: "r", Purpose: account.NoticeReset, Expires: now.Add(1)}, now)
+		known, err := a.AddReset(ctx, ann.Email,
+			account.OneTime{Hash: "r", Purpose: account.NoticeReset, Expires: now.Add(1)}, now)
 		if err != nil || !known {
 			t.Errorf("reset: %v, %v", known, err)
 		}
-		if known, err := a.AddReset(ctx, "nobody@example.com", account.OneTime{Hash: "n", Purpose: account.NoticeReset}, now); err != nil || known {
+		if known, err := a.AddReset(ctx, "nobody@example.com",
+			account.OneTime{Hash: "n", Purpose: account.NoticeReset}, now); err != nil || known {
 			t.Errorf("reset of nobody: %v, %v", known, err)
 		}
 		_, err = a.OneTimeUser(ctx, "r", account.NoticeVerify, now.Add(-time.Hour))
 		want("token for another purpose", err, account.ErrNotFound)
 
 		for name, err := range map[string]error{
-			"bought": a.SetBought(ctx, "usr_0"), "role": a.SetRole(ctx, "usr_0", ""), "delete": a.DeleteUser(ctx, "usr_0"), "seen": a.SetSeen(ctx, "usr_0", now),
+			"bought": a.SetBought(ctx, "usr_0"), "role": a.SetRole(ctx, "usr_0", ""),
+			"delete": a.DeleteUser(ctx, "usr_0"), "seen": a.SetSeen(ctx, "usr_0", now),
 			"customer": a.RevokeCustomer(ctx, "cus_0", now), "token": a.RevokeToken(ctx, "tok_0", now),
-			"add token": a.AddToken(ctx, account.Token{CustomerID: "cus_0"}, now), "reset": a.Reset(ctx, "0", "", "here", now),
+			"add token": a.AddToken(ctx, account.Token{CustomerID: "cus_0"}, now),
+			"reset":     a.Reset(ctx, "0", "", "here", now),
 		} {
 			want(name, err, account.ErrNotFound)
 		}
@@ -74,15 +86,20 @@ func TestAccounts(t *testing.T) {
 		want("user on no device", err, account.ErrNotFound)
 		_, _, err = a.FindUser(ctx, "")
 		want("user without an address", err, account.ErrNotFound)
-		want("end", errors.Join(a.EndSession(ctx, "0"), a.EndSessions(ctx, "usr_0"), a.Prune(ctx, now, now, now)), nil)
+		want("end", errors.Join(a.EndSession(ctx, "0"), a.EndSessions(ctx, "usr_0"),
+			a.Prune(ctx, now, now, now)), nil)
 
 		// Who comes with an identity ends what would verify its address for another.
 		bea := account.User{ID: "usr_3", Kind: account.Registered, Email: "bea@example.com", Created: now}
-		_, err = a.SignUp(ctx, bea, account.OneTime{Hash: "b", Purpose: account.NoticeVerify, Password: "stranger's", Expires: now.Add(time.Hour)})
+		_, err = a.SignUp(ctx, bea, account.OneTime{
+			Hash: "b", Purpose: account.NoticeVerify, Password: "stranger's", Expires: now.Add(time.Hour),
+		})
 		want("sign-up", err, nil)
 		_, err = a.OneTimeUser(ctx, "b", account.NoticeVerify, now)
 		want("token", err, nil)
-		who, password, err := a.Identify(ctx, account.Identity{Issuer: "i", Subject: "s", Linked: now}, account.User{ID: "usr_4", Kind: account.Registered, Email: bea.Email, Verified: true, Created: now})
+		who, password, err := a.Identify(ctx, account.Identity{Issuer: "i", Subject: "s", Linked: now},
+			account.User{ID: "usr_4", Kind: account.Registered, Email: bea.Email, Verified: true,
+				Created: now})
 		want("identify", err, nil)
 		if who.ID != bea.ID || !who.Verified || password != "" {
 			t.Errorf("identified %+v, %q", who, password)
@@ -92,7 +109,8 @@ func TestAccounts(t *testing.T) {
 
 		var slugs []string
 		for i := range 4 {
-			c := account.Customer{ID: fmt.Sprint("cus_", i), Slug: fmt.Sprint("slug-", i), AppCode: fmt.Sprint("CODE", i), Email: fmt.Sprint(i, "@example.com"), Created: now}
+			c := account.Customer{ID: fmt.Sprint("cus_", i), Slug: fmt.Sprint("slug-", i),
+				AppCode: fmt.Sprint("CODE", i), Email: fmt.Sprint(i, "@example.com"), Created: now}
 			if got, err := a.CreateCustomer(ctx, c, ""); err != nil || got != c {
 				t.Errorf("made %+v, %v, want %+v", got, err, c)
 			}
@@ -126,7 +144,9 @@ func TestPruneUsers(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		a, uses, ctx := store.NewAccounts(db), store.NewUsage(db), t.Context()
 		now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
-		credits, err := credit.New(store.NewCredits(db), credit.DefaultConfig(), func() time.Time { return now })
+		credits, err := credit.New(store.NewCredits(db), credit.DefaultConfig(), func() time.Time {
+			return now
+		})
 		must := func(err error) {
 			t.Helper()
 			if err != nil {
@@ -136,19 +156,30 @@ func TestPruneUsers(t *testing.T) {
 		must(err)
 		give := func(id, source string) {
 			t.Helper()
-			_, _, err := credits.Grant(ctx, credit.Grant{Owner: account.OwnerPrefix + id, Plan: "p", Credits: 3, Expires: credit.Never, Source: source})
+			_, _, err := credits.Grant(
+				ctx, credit.Grant{Owner: account.OwnerPrefix + id, Plan: "p", Credits: 3, Expires: credit.Never,
+					Source: source},
+			)
 			must(err)
 		}
 		for i, id := range []string{"usr_1", "usr_2", "usr_gift", "usr_held"} {
-			_, err := a.Establish(ctx, account.User{ID: id, Kind: account.Anonymous, Created: now.Add(time.Duration(i))}, "device "+id)
+			_, err := a.Establish(ctx, account.User{
+				ID: id, Kind: account.Anonymous, Created: now.Add(time.Duration(i)),
+			}, "device "+id)
 			must(err)
 			give(id, account.WelcomePrefix+id)
 		}
 		give("usr_gift", "admin:1")
-		hold, err := credits.Reserve(ctx, credit.Reservation{Owners: []string{"user:usr_held"}, Lease: time.Minute})
+		hold, err := credits.Reserve(
+			ctx, credit.Reservation{Owners: []string{"user:usr_held"}, Lease: time.Minute},
+		)
 		must(err)
 		must(credits.Settle(ctx, hold.ID))
-		must(uses.Add(ctx, []usage.Use{{At: now, Entry: "web", Caller: "anonymous", Owner: "user:usr_1", Outcome: "ok"}}))
+		must(
+			uses.Add(ctx, []usage.Use{
+				{At: now, Entry: "web", Caller: "anonymous", Owner: "user:usr_1", Outcome: "ok"},
+			}),
+		)
 
 		prune := func(kind account.Kind, before time.Time, limit, want int) {
 			t.Helper()

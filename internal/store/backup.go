@@ -19,14 +19,17 @@ func (db *DB) Backup(ctx context.Context, to string) error {
 
 // Copy checks a database file and copies it to a new one.
 func Copy(ctx context.Context, from, to string) error {
-	source, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: from}).EscapedPath()}).String()+"?mode=ro")
+	source, err := sql.Open("sqlite",
+		(&url.URL{Scheme: "file", Opaque: (&url.URL{Path: from}).EscapedPath()}).String()+"?mode=ro")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = source.Close() }()
 	var verdict string
-	if err := source.QueryRowContext(ctx, "PRAGMA integrity_check").Scan(&verdict); err != nil || verdict != "ok" {
-		return fmt.Errorf("%s is not a sound copy of the database: %w", from, errors.Join(err, errors.New(verdict)))
+	if err := source.QueryRowContext(ctx, "PRAGMA integrity_check").Scan(&verdict); err != nil ||
+		verdict != "ok" {
+		return fmt.Errorf("%s is not a sound copy of the database: %w", from,
+			errors.Join(err, errors.New(verdict)))
 	}
 	return vacuumInto(ctx, source, to)
 }

@@ -18,7 +18,10 @@ func TestBackup(t *testing.T) {
 	db := storetest.Open(t, storetest.SQLite(t))
 	grant := func(db *store.DB, source string) {
 		t.Helper()
-		_, _, err := store.NewCredits(db).Grant(ctx, credit.Grant{Owner: "user:a", Plan: "x", Credits: 7, Expires: credit.Never, Source: source}, time.Now())
+		_, _, err := store.NewCredits(db).Grant(
+			ctx, credit.Grant{Owner: "user:a", Plan: "x", Credits: 7, Expires: credit.Never, Source: source},
+			time.Now(),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,10 +46,12 @@ func TestBackup(t *testing.T) {
 	if n, err := store.NewCredits(copied).Balance(ctx, "user:a", time.Now()); err != nil || n != 7 {
 		t.Errorf("the copy has %d credits (%v), want 7", n, err)
 	}
-	if err := store.Copy(ctx, filepath.Join("testdata", "..", "backup_test.go"), filepath.Join(folder, "third.db")); err == nil {
+	if err := store.Copy(ctx, filepath.Join("testdata", "..", "backup_test.go"),
+		filepath.Join(folder, "third.db")); err == nil {
 		t.Error("a text was taken for a database")
 	}
-	if err := storetest.Open(t, storetest.Postgres(t)).Backup(ctx, second); err == nil || !strings.Contains(err.Error(), "pg_dump") {
+	if err := storetest.Open(t, storetest.Postgres(t)).Backup(ctx, second); err == nil ||
+		!strings.Contains(err.Error(), "pg_dump") {
 		t.Errorf("PostgreSQL: %v", err)
 	}
 }

@@ -17,7 +17,8 @@ func NewPurchases(db *DB) Purchases { return Purchases{db} }
 
 // Begin remembers a purchase and starts an attempt at delivering it. The purchase is one statement
 // and the attempt another: whoever is between the two has done nothing yet.
-func (s Purchases) Begin(ctx context.Context, p billing.Purchase, now, lease time.Time) (billing.Record, error) {
+func (s Purchases) Begin(ctx context.Context, p billing.Purchase, now,
+	lease time.Time) (billing.Record, error) {
 	if _, err := s.db.write.ExecContext(ctx, `
 		INSERT INTO purchases (reference, plan, email, name, slug, user_id, cents, currency, created,
 			attempt, lease, customer, token, delivered, revoked, why)
@@ -26,7 +27,9 @@ func (s Purchases) Begin(ctx context.Context, p billing.Purchase, now, lease tim
 		SET plan = excluded.plan, email = excluded.email, name = excluded.name, slug = excluded.slug, user_id = excluded.user_id,
 			cents = excluded.cents, currency = excluded.currency
 		WHERE purchases.plan = ''`,
-		p.Reference, p.Plan, p.Email, p.Name, p.Slug, p.UserID, p.Cents, p.Currency, micros(now)); err != nil {
+		p.Reference, p.Plan, p.Email, p.Name, p.Slug, p.UserID, p.Cents, p.Currency, micros(
+			now,
+		)); err != nil {
 		return billing.Record{}, err
 	}
 	var attempt int
@@ -48,7 +51,8 @@ func (s Purchases) Find(ctx context.Context, reference string) (billing.Record, 
 	var delivered, revoked int64
 	err := s.db.read.QueryRowContext(ctx, `
 		SELECT plan, email, name, slug, user_id, cents, currency, token, delivered, revoked FROM purchases WHERE reference = $1`, reference).
-		Scan(&r.Plan, &r.Email, &r.Name, &r.Slug, &r.UserID, &r.Cents, &r.Currency, &r.Token, &delivered, &revoked)
+		Scan(&r.Plan, &r.Email, &r.Name, &r.Slug, &r.UserID, &r.Cents, &r.Currency, &r.Token,
+			&delivered, &revoked)
 	if errors.Is(err, sql.ErrNoRows) {
 		return billing.Record{}, nil
 	}
@@ -57,7 +61,8 @@ func (s Purchases) Find(ctx context.Context, reference string) (billing.Record, 
 }
 
 // Note remembers the customer and the token of a purchase.
-func (s Purchases) Note(ctx context.Context, reference string, attempt int, customerID, token string) (bool, error) {
+func (s Purchases) Note(ctx context.Context, reference string, attempt int, customerID,
+	token string) (bool, error) {
 	return affected(s.db.write.ExecContext(ctx, `
 		UPDATE purchases SET customer = $3, token = $4
 		WHERE reference = $1 AND attempt = $2 AND delivered = 0 AND revoked = 0`, reference, attempt, customerID, token))
@@ -110,14 +115,16 @@ func (s Purchases) Parked(ctx context.Context, limit int) ([]billing.Parked, err
 		SELECT reference, plan, email, user_id, cents, currency, why, since FROM parked ORDER BY since DESC, reference LIMIT $1`, limit)
 	return collect(rows, err, func(p *billing.Parked) error {
 		var since int64
-		err := rows.Scan(&p.Reference, &p.Plan, &p.Email, &p.UserID, &p.Cents, &p.Currency, &p.Why, &since)
+		err := rows.Scan(&p.Reference, &p.Plan, &p.Email, &p.UserID, &p.Cents, &p.Currency,
+			&p.Why, &since)
 		p.Since = instant(since)
 		return err
 	})
 }
 
 // Unfinished returns purchases that are to be delivered yet.
-func (s Purchases) Unfinished(ctx context.Context, now, since time.Time, limit int) ([]billing.Purchase, error) {
+func (s Purchases) Unfinished(ctx context.Context, now, since time.Time,
+	limit int) ([]billing.Purchase, error) {
 	rows, err := s.db.read.QueryContext(ctx, `
 		SELECT reference, plan, email, name, slug, user_id, cents, currency FROM purchases
 		WHERE delivered = 0 AND revoked = 0 AND lease <= $1 AND created >= $2 AND reference NOT IN (SELECT reference FROM parked)
@@ -129,7 +136,8 @@ func (s Purchases) Unfinished(ctx context.Context, now, since time.Time, limit i
 	var purchases []billing.Purchase
 	for rows.Next() {
 		var p billing.Purchase
-		if err := rows.Scan(&p.Reference, &p.Plan, &p.Email, &p.Name, &p.Slug, &p.UserID, &p.Cents, &p.Currency); err != nil {
+		if err := rows.Scan(&p.Reference, &p.Plan, &p.Email, &p.Name, &p.Slug, &p.UserID, &p.Cents,
+			&p.Currency); err != nil {
 			return nil, err
 		}
 		purchases = append(purchases, p)
@@ -158,7 +166,8 @@ func (s Purchases) Revenue(ctx context.Context, from, to time.Time) ([]billing.R
 // Heard reports whether an event was remembered.
 func (s Purchases) Heard(ctx context.Context, event string) (bool, error) {
 	var n int
-	err := s.db.read.QueryRowContext(ctx, `SELECT COUNT(*) FROM billing_events WHERE id = $1`, event).Scan(&n)
+	err := s.db.read.QueryRowContext(ctx, `SELECT COUNT(*) FROM billing_events WHERE id = $1`,
+		event).Scan(&n)
 	return n > 0, err
 }
 
@@ -173,7 +182,8 @@ func (s Purchases) Hear(ctx context.Context, event string, now time.Time) error 
 func (s Purchases) Forget(ctx context.Context, before time.Time) (int64, error) {
 	ctx, cancel := atLength(ctx)
 	defer cancel()
-	res, err := s.db.write.ExecContext(ctx, `DELETE FROM billing_events WHERE heard < $1`, micros(before))
+	res, err := s.db.write.ExecContext(ctx, `DELETE FROM billing_events WHERE heard < $1`,
+		micros(before))
 	if err != nil {
 		return 0, err
 	}

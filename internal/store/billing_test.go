@@ -32,7 +32,8 @@ func TestPurchases(t *testing.T) {
 		}
 		note := func(reference string, attempt int, token string, want bool) {
 			t.Helper()
-			if noted, err := purchases.Note(ctx, reference, attempt, "cus_1", token); noted != want || err != nil {
+			if noted, err := purchases.Note(ctx, reference, attempt, "cus_1", token); noted != want ||
+				err != nil {
 				t.Fatal(noted, err)
 			}
 		}
@@ -44,7 +45,8 @@ func TestPurchases(t *testing.T) {
 		}
 		unfinished := func(now, since, limit int, want ...billing.Purchase) {
 			t.Helper()
-			if got, err := purchases.Unfinished(ctx, at(now), at(since), limit); err != nil || !reflect.DeepEqual(got, want) {
+			if got, err := purchases.Unfinished(ctx, at(now), at(since), limit); err != nil ||
+				!reflect.DeepEqual(got, want) {
 				t.Fatalf("unfinished are %+v, %v, want %+v", got, err, want)
 			}
 		}
@@ -52,7 +54,8 @@ func TestPurchases(t *testing.T) {
 		if r, err := purchases.Find(ctx, "pi_1"); err != nil || r != (billing.Record{}) {
 			t.Fatal(r, err)
 		}
-		p := billing.Purchase{Reference: "pi_1", Plan: "plan", Email: "e", Name: "n", Slug: "s", UserID: "u"}
+		p := billing.Purchase{Reference: "pi_1", Plan: "plan", Email: "e", Name: "n", Slug: "s",
+			UserID: "u"}
 		begin(p, 0, 10, billing.Record{Purchase: p, Attempt: 1})
 		other := p
 		other.Email = "other" // what was remembered first stays
@@ -96,17 +99,20 @@ func TestPurchases(t *testing.T) {
 		begin(third, 33, 40, billing.Record{Purchase: third, Revoked: true})
 		unfinished(50, 0, 10)
 
-		fourth := billing.Purchase{Reference: "pi_4", Plan: "plan", UserID: "gone", Cents: 490, Currency: "usd"}
+		fourth := billing.Purchase{Reference: "pi_4", Plan: "plan", UserID: "gone", Cents: 490,
+			Currency: "usd"}
 		begin(fourth, 34, 40, billing.Record{Purchase: fourth, Attempt: 1})
 		unfinished(50, 0, 10, fourth)
-		parked := billing.Parked{Reference: "pi_4", Plan: "plan", UserID: "gone", Cents: 490, Currency: "usd", Why: "nobody", Since: at(35)}
+		parked := billing.Parked{Reference: "pi_4", Plan: "plan", UserID: "gone", Cents: 490,
+			Currency: "usd", Why: "nobody", Since: at(35)}
 		for _, want := range []bool{true, false} {
 			if fresh, err := purchases.Park(ctx, parked); fresh != want || err != nil {
 				t.Fatal(fresh, err)
 			}
 		}
 		unfinished(50, 0, 10)
-		if got, err := purchases.Parked(ctx, 2); err != nil || !reflect.DeepEqual(got, []billing.Parked{parked}) {
+		if got, err := purchases.Parked(ctx, 2); err != nil ||
+			!reflect.DeepEqual(got, []billing.Parked{parked}) {
 			t.Fatalf("parked are %+v, %v", got, err)
 		}
 
@@ -137,7 +143,8 @@ func TestPurchaseIsBegunOnce(t *testing.T) {
 		var wait sync.WaitGroup
 		for range 20 {
 			wait.Go(func() {
-				r, err := purchases.Begin(t.Context(), billing.Purchase{Reference: "pi_1", Plan: "plan"}, now, now.Add(time.Minute))
+				r, err := purchases.Begin(t.Context(), billing.Purchase{Reference: "pi_1", Plan: "plan"}, now,
+					now.Add(time.Minute))
 				if err != nil {
 					t.Error(err)
 				}
@@ -159,7 +166,8 @@ func TestRevenue(t *testing.T) {
 		midnight := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
 		buy := func(reference string, at time.Time, cents int64, currency string) {
 			t.Helper()
-			p := billing.Purchase{Reference: reference, Plan: "plan", Email: "ann@example.com", Cents: cents, Currency: currency}
+			p := billing.Purchase{Reference: reference, Plan: "plan", Email: "ann@example.com", Cents: cents,
+				Currency: currency}
 			if r, err := purchases.Begin(ctx, p, at, at.Add(time.Minute)); err != nil || r.Purchase != p {
 				t.Fatalf("began %+v, %v", r, err)
 			}
@@ -182,7 +190,8 @@ func TestRevenue(t *testing.T) {
 		}; err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("revenue is %+v, %v, want %+v", got, err, want)
 		}
-		if got, err := purchases.Unfinished(ctx, midnight.AddDate(0, 0, 2), midnight, 1); err != nil || len(got) != 1 || got[0].Cents == 0 {
+		if got, err := purchases.Unfinished(ctx, midnight.AddDate(0, 0, 2), midnight, 1); err != nil ||
+			len(got) != 1 || got[0].Cents == 0 {
 			t.Errorf("unfinished are %+v, %v", got, err)
 		}
 	})

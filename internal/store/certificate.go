@@ -72,10 +72,12 @@ func (c *Certificates) Load(ctx context.Context, name string) ([]byte, error) {
 	return value, err
 }
 
-func (c *Certificates) load(ctx context.Context, name string) (value []byte, modified time.Time, err error) {
+func (c *Certificates) load(ctx context.Context,
+	name string) (value []byte, modified time.Time, err error) {
 	var sealed []byte
 	var at int64
-	err = c.db.read.QueryRowContext(ctx, `SELECT value, modified FROM certificates WHERE name = $1`, name).Scan(&sealed, &at)
+	err = c.db.read.QueryRowContext(ctx, `SELECT value, modified FROM certificates WHERE name = $1`,
+		name).Scan(&sealed, &at)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, time.Time{}, fmt.Errorf("certificate storage: %s: %w", name, fs.ErrNotExist)
 	}
@@ -83,7 +85,8 @@ func (c *Certificates) load(ctx context.Context, name string) (value []byte, mod
 		return nil, time.Time{}, err
 	}
 	if value, err = c.aead.Open(nil, nil, sealed, []byte(name)); err != nil {
-		return nil, time.Time{}, fmt.Errorf("certificate storage: %s was sealed with another secret: %w", name, fs.ErrNotExist)
+		return nil, time.Time{}, fmt.Errorf("certificate storage: %s was sealed with another secret: %w",
+			name, fs.ErrNotExist)
 	}
 	return value, instant(at), nil
 }
@@ -91,7 +94,10 @@ func (c *Certificates) load(ctx context.Context, name string) (value []byte, mod
 // Delete removes what is under a name, and under all names below it.
 func (c *Certificates) Delete(ctx context.Context, name string) error {
 	folder := inFolder(name)
-	_, err := c.db.write.ExecContext(ctx, `DELETE FROM certificates WHERE name = $1 OR SUBSTR(name, 1, $2) = $3`, name, len(folder), folder)
+	_, err := c.db.write.ExecContext(
+		ctx, `DELETE FROM certificates WHERE name = $1 OR SUBSTR(name, 1, $2) = $3`, name, len(folder),
+		folder,
+	)
 	return err
 }
 
@@ -105,7 +111,8 @@ func (c *Certificates) Exists(ctx context.Context, name string) bool {
 func (c *Certificates) Stat(ctx context.Context, name string) (certmagic.KeyInfo, error) {
 	value, modified, err := c.load(ctx, name)
 	if err == nil {
-		return certmagic.KeyInfo{Key: name, Modified: modified, Size: int64(len(value)), IsTerminal: true}, nil
+		return certmagic.KeyInfo{Key: name, Modified: modified, Size: int64(len(value)),
+			IsTerminal: true}, nil
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		return certmagic.KeyInfo{}, err
@@ -149,7 +156,10 @@ func (c *Certificates) List(ctx context.Context, folder string, recursive bool) 
 // names are those of the values below a folder, in order.
 func (c *Certificates) names(ctx context.Context, folder string) ([]string, error) {
 	prefix := inFolder(folder)
-	rows, err := c.db.read.QueryContext(ctx, `SELECT name FROM certificates WHERE SUBSTR(name, 1, $1) = $2 ORDER BY name`, len(prefix), prefix)
+	rows, err := c.db.read.QueryContext(
+		ctx, `SELECT name FROM certificates WHERE SUBSTR(name, 1, $1) = $2 ORDER BY name`, len(prefix),
+		prefix,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -216,7 +226,8 @@ func (c *Certificates) keep(ctx context.Context, name string, lock heldLock) {
 	defer close(lock.ended)
 	for pause(ctx, c.lease/3) == nil {
 		attempt, cancel := context.WithTimeout(ctx, c.lease/3)
-		ours, err := affected(c.db.write.ExecContext(attempt, `UPDATE certificate_locks SET expires = $3 WHERE name = $1 AND holder = $2`,
+		ours, err := affected(c.db.write.ExecContext(
+			attempt, `UPDATE certificate_locks SET expires = $3 WHERE name = $1 AND holder = $2`,
 			name, lock.holder, micros(time.Now().Add(c.lease))))
 		cancel()
 		if err == nil && !ours {
@@ -238,7 +249,9 @@ func (c *Certificates) Unlock(ctx context.Context, name string) error {
 	<-lock.ended
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.lease)
 	defer cancel()
-	_, err := c.db.write.ExecContext(ctx, `DELETE FROM certificate_locks WHERE name = $1 AND holder = $2`, name, lock.holder)
+	_, err := c.db.write.ExecContext(
+		ctx, `DELETE FROM certificate_locks WHERE name = $1 AND holder = $2`, name, lock.holder,
+	)
 	return err
 }
 

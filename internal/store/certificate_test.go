@@ -24,7 +24,8 @@ var _ interface {
 	certmagic.TryLocker
 } = (*store.Certificates)(nil)
 
-func newCertificates(t *testing.T, db *store.DB, key byte, lease time.Duration) *store.Certificates {
+func newCertificates(t *testing.T, db *store.DB, key byte,
+	lease time.Duration) *store.Certificates {
 	t.Helper()
 	c, err := store.NewCertificates(db, bytes.Repeat([]byte{key}, 32), lease)
 	if err != nil {
@@ -62,7 +63,8 @@ func TestCertificatesAreAStorage(t *testing.T) {
 		list("a", true, "a/b", "a/b/x.crt", "a/b/x.key", "a/c.json")
 		list("", false, "a", "ab", "e")
 		file, err := c.Stat(ctx, "a/c.json")
-		if err != nil || file.Key != "a/c.json" || !file.IsTerminal || file.Size != int64(len("value of a/c.json")) || file.Modified.Before(before) {
+		if err != nil || file.Key != "a/c.json" || !file.IsTerminal ||
+			file.Size != int64(len("value of a/c.json")) || file.Modified.Before(before) {
 			t.Errorf("Stat of a value: %+v, %v", file, err)
 		}
 		if folder, err := c.Stat(ctx, "a/b"); err != nil || folder.Key != "a/b" || folder.IsTerminal {
@@ -82,7 +84,8 @@ func TestCertificatesAreAStorage(t *testing.T) {
 			_, load := c.Load(ctx, absent)
 			_, stat := c.Stat(ctx, absent)
 			_, listed := c.List(ctx, absent, true)
-			if c.Exists(ctx, absent) || !errors.Is(load, fs.ErrNotExist) || !errors.Is(stat, fs.ErrNotExist) || !errors.Is(listed, fs.ErrNotExist) {
+			if c.Exists(ctx, absent) || !errors.Is(load, fs.ErrNotExist) ||
+				!errors.Is(stat, fs.ErrNotExist) || !errors.Is(listed, fs.ErrNotExist) {
 				t.Errorf("%s: %v, %v, %v", absent, load, stat, listed)
 			}
 		}
@@ -115,10 +118,13 @@ func TestCertificatesAreSealed(t *testing.T) {
 		}
 		defer func() { _ = raw.Close() }()
 		var value []byte
-		if err := raw.QueryRow("SELECT value FROM certificates").Scan(&value); err != nil || bytes.Contains(value, []byte("PRIVATE")) {
+		if err := raw.QueryRow("SELECT value FROM certificates").Scan(&value); err != nil ||
+			bytes.Contains(value, []byte("PRIVATE")) {
 			t.Errorf("the database holds %q, %v", value, err)
 		}
-		if _, err := newCertificates(t, db, 'x', time.Minute).Load(ctx, "host.key"); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := newCertificates(t, db, 'x', time.Minute).Load(ctx, "host.key"); !errors.Is(
+			err, fs.ErrNotExist,
+		) {
 			t.Errorf("with another secret: %v", err)
 		}
 		if _, err := raw.Exec("UPDATE certificates SET name = 'other.key'"); err != nil {
@@ -138,7 +144,8 @@ func TestCertificateLocks(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
-		services := []*store.Certificates{newCertificates(t, db, 'k', time.Minute), newCertificates(t, db, 'k', time.Minute)}
+		services := []*store.Certificates{newCertificates(t, db, 'k', time.Minute),
+			newCertificates(t, db, 'k', time.Minute)}
 		var inside, most atomic.Int64
 		var group sync.WaitGroup
 		for n := range 6 {
@@ -179,7 +186,9 @@ func TestCertificateLocks(t *testing.T) {
 		if err := services[1].Unlock(ctx, "order"); err == nil {
 			t.Error("a lock was given back by who does not have it")
 		}
-		for name, c := range map[string]*store.Certificates{"order": services[0], "another": services[1]} {
+		for name, c := range map[string]*store.Certificates{
+			"order": services[0], "another": services[1],
+		} {
 			if err := c.Unlock(ctx, name); err != nil {
 				t.Error(err)
 			}

@@ -29,7 +29,8 @@ type ledger struct {
 }
 
 // write runs do in a transaction on the ledger.
-func (c Credits) write(ctx context.Context, now time.Time, do func(context.Context, *ledger) error) error {
+func (c Credits) write(ctx context.Context, now time.Time,
+	do func(context.Context, *ledger) error) error {
 	return c.db.tx(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		return do(ctx, &ledger{Tx: tx, now: now, id: ident.New("ent")})
 	})
@@ -40,12 +41,15 @@ func (l *ledger) add(ctx context.Context, e credit.Entry) error {
 	_, err := l.ExecContext(ctx, `
 		INSERT INTO ledger (id, at, package_id, owner, kind, amount, hold_id, note)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-		fmt.Sprintf("%s_%04d", l.id, l.entries), micros(l.now), e.Package, e.Owner, string(e.Kind), e.Amount, e.Hold, e.Note)
+		fmt.Sprintf(
+			"%s_%04d", l.id, l.entries,
+		), micros(l.now), e.Package, e.Owner, string(e.Kind), e.Amount, e.Hold, e.Note)
 	return err
 }
 
 // Grant implements [credit.Store].
-func (c Credits) Grant(ctx context.Context, g credit.Grant, now time.Time) (p credit.Package, granted bool, err error) {
+func (c Credits) Grant(ctx context.Context, g credit.Grant,
+	now time.Time) (p credit.Package, granted bool, err error) {
 	err = c.write(ctx, now, func(ctx context.Context, l *ledger) error {
 		if granted, err = l.grant(ctx, g); err != nil {
 			return err
@@ -63,7 +67,8 @@ func (l *ledger) grant(ctx context.Context, g credit.Grant) (bool, error) {
 	if err != nil || !made {
 		return false, err
 	}
-	return true, l.add(ctx, credit.Entry{Package: id, Owner: g.Owner, Kind: credit.Granted, Amount: g.Credits, Note: g.Note})
+	return true, l.add(ctx, credit.Entry{Package: id, Owner: g.Owner, Kind: credit.Granted,
+		Amount: g.Credits, Note: g.Note})
 }
 
 const insertPackage = `
@@ -72,7 +77,8 @@ const insertPackage = `
 	ON CONFLICT (source) DO NOTHING`
 
 // Reserve implements [credit.Store].
-func (c Credits) Reserve(ctx context.Context, r credit.Reservation, now time.Time) (h credit.Hold, err error) {
+func (c Credits) Reserve(ctx context.Context, r credit.Reservation,
+	now time.Time) (h credit.Hold, err error) {
 	err = c.write(ctx, now, func(ctx context.Context, l *ledger) error {
 		h = credit.Hold{ID: ident.New("hold"), Charged: true}
 		if r.Idempotency != nil {
@@ -158,7 +164,8 @@ func (c Credits) Check(ctx context.Context, r credit.Reservation, now time.Time)
 		usable, err := c.Balance(ctx, owner, now)
 		for _, g := range r.Allowances {
 			if err == nil && usable == 0 && g.Owner == owner && g.Expires.After(now) {
-				err = c.db.read.QueryRowContext(ctx, "SELECT 1 - COUNT(*) FROM packages WHERE source = $1", g.Source).Scan(&usable)
+				err = c.db.read.QueryRowContext(ctx, "SELECT 1 - COUNT(*) FROM packages WHERE source = $1",
+					g.Source).Scan(&usable)
 			}
 		}
 		switch {
@@ -178,7 +185,8 @@ func (l *ledger) hold(ctx context.Context, id string, r credit.Reservation) erro
 			return err
 		}
 	}
-	if _, err := l.ExecContext(ctx, "INSERT INTO holds (id, state, lease, ended) VALUES ($1, 'held', $2, 0)",
+	if _, err := l.ExecContext(
+		ctx, "INSERT INTO holds (id, state, lease, ended) VALUES ($1, 'held', $2, 0)",
 		id, micros(l.now.Add(r.Lease))); err != nil {
 		return err
 	}
@@ -187,7 +195,8 @@ func (l *ledger) hold(ctx context.Context, id string, r credit.Reservation) erro
 		if err != nil {
 			return err
 		}
-		if err := l.add(ctx, credit.Entry{Package: taken, Owner: owner, Kind: credit.Reserved, Amount: -1, Hold: id}); err != nil {
+		if err := l.add(ctx, credit.Entry{Package: taken, Owner: owner, Kind: credit.Reserved, Amount: -1,
+			Hold: id}); err != nil {
 			return err
 		}
 	}
@@ -208,7 +217,8 @@ func (l *ledger) take(ctx context.Context, owner string) (string, error) {
 			return "", err
 		}
 		taken, err := affected(l.ExecContext(ctx,
-			"UPDATE packages SET remaining = remaining - 1 WHERE id = $1 AND remaining >= 1 AND revoked = 0", id))
+			"UPDATE packages SET remaining = remaining - 1 WHERE id = $1 AND remaining >= 1 AND revoked = 0",
+			id))
 		if err != nil || taken {
 			return id, err
 		}
@@ -235,7 +245,9 @@ func (c Credits) Settle(ctx context.Context, hold string, now time.Time) error {
 
 // Release implements [credit.Store].
 func (c Credits) Release(ctx context.Context, hold string, now time.Time) error {
-	return c.write(ctx, now, func(ctx context.Context, l *ledger) error { return l.release(ctx, hold) })
+	return c.write(ctx, now, func(ctx context.Context, l *ledger) error {
+		return l.release(ctx, hold)
+	})
 }
 
 // release gives an open hold's credits back.
@@ -246,7 +258,8 @@ func (l *ledger) release(ctx context.Context, hold string) error {
 	}
 	for _, part := range parts {
 		part.Kind, part.Amount = credit.Released, 1
-		if _, err := l.ExecContext(ctx, "UPDATE packages SET remaining = remaining + 1 WHERE id = $1", part.Package); err != nil {
+		if _, err := l.ExecContext(ctx, "UPDATE packages SET remaining = remaining + 1 WHERE id = $1",
+			part.Package); err != nil {
 			return err
 		}
 		if err := l.add(ctx, part); err != nil {
@@ -259,7 +272,8 @@ func (l *ledger) release(ctx context.Context, hold string) error {
 // end ends an open hold and returns what it held, in the order in which it was taken.
 func (l *ledger) end(ctx context.Context, hold, state string) (parts []credit.Entry, err error) {
 	ended, err := affected(l.ExecContext(ctx,
-		"UPDATE holds SET state = $1, ended = $2 WHERE id = $3 AND state = 'held'", state, micros(l.now), hold))
+		"UPDATE holds SET state = $1, ended = $2 WHERE id = $3 AND state = 'held'", state,
+		micros(l.now), hold))
 	if err != nil {
 		return nil, err
 	}
@@ -277,7 +291,8 @@ func (l *ledger) end(ctx context.Context, hold, state string) (parts []credit.En
 // Overdue implements [credit.Store].
 func (c Credits) Overdue(ctx context.Context, now time.Time, limit int) ([]string, error) {
 	rows, err := c.db.read.QueryContext(ctx,
-		"SELECT id FROM holds WHERE ended = 0 AND lease <= $1 ORDER BY lease LIMIT $2", micros(now), limit)
+		"SELECT id FROM holds WHERE ended = 0 AND lease <= $1 ORDER BY lease LIMIT $2",
+		micros(now), limit)
 	return collect(rows, err, func(id *string) error { return rows.Scan(id) })
 }
 
@@ -285,10 +300,12 @@ func (c Credits) Overdue(ctx context.Context, now time.Time, limit int) ([]strin
 func (c Credits) Forget(ctx context.Context, keys, holds time.Time) error {
 	ctx, cancel := atLength(ctx)
 	defer cancel()
-	if _, err := c.db.write.ExecContext(ctx, "DELETE FROM hold_keys WHERE created <= $1", micros(keys)); err != nil {
+	if _, err := c.db.write.ExecContext(ctx, "DELETE FROM hold_keys WHERE created <= $1",
+		micros(keys)); err != nil {
 		return err
 	}
-	_, err := c.db.write.ExecContext(ctx, "DELETE FROM holds WHERE ended > 0 AND ended <= $1", micros(holds))
+	_, err := c.db.write.ExecContext(ctx, "DELETE FROM holds WHERE ended > 0 AND ended <= $1",
+		micros(holds))
 	return err
 }
 
@@ -306,7 +323,8 @@ func (c Credits) Prune(ctx context.Context, before time.Time, limit int) (pruned
 			return err
 		}
 		for _, id := range ids {
-			if err := execute(ctx, tx, []string{"DELETE FROM ledger WHERE package_id = $1", "DELETE FROM packages WHERE id = $1"}, id); err != nil {
+			if err := execute(ctx, tx, []string{"DELETE FROM ledger WHERE package_id = $1",
+				"DELETE FROM packages WHERE id = $1"}, id); err != nil {
 				return err
 			}
 		}
@@ -333,18 +351,22 @@ func scanBalance(r row) (n int, err error) {
 	return n, err
 }
 
-const selectPackage = "SELECT id, owner, plan, source, credits, remaining, created, expires, revoked FROM packages "
+const selectPackage = "SELECT id, owner, plan, source, credits, remaining, created, expires, " +
+	"revoked FROM packages "
 
 func scanPackage(row row) (p credit.Package, err error) {
 	var created, expires, revoked int64
-	err = row.Scan(&p.ID, &p.Owner, &p.Plan, &p.Source, &p.Credits, &p.Remaining, &created, &expires, &revoked)
+	err = row.Scan(&p.ID, &p.Owner, &p.Plan, &p.Source, &p.Credits, &p.Remaining, &created,
+		&expires, &revoked)
 	p.Created, p.Expires, p.Revoked = instant(created), instant(expires), instant(revoked)
 	return p, err
 }
 
 // Packages implements [credit.Store].
 func (c Credits) Packages(ctx context.Context, owner string) ([]credit.Package, error) {
-	rows, err := c.db.read.QueryContext(ctx, selectPackage+"WHERE owner = $1 ORDER BY expires, created, id", owner)
+	rows, err := c.db.read.QueryContext(
+		ctx, selectPackage+"WHERE owner = $1 ORDER BY expires, created, id", owner,
+	)
 	return collect(rows, err, func(p *credit.Package) (err error) {
 		*p, err = scanPackage(rows)
 		return err
@@ -352,7 +374,8 @@ func (c Credits) Packages(ctx context.Context, owner string) ([]credit.Package, 
 }
 
 // Revoke implements [credit.Store].
-func (c Credits) Revoke(ctx context.Context, source, note string, now time.Time) (revoked int, err error) {
+func (c Credits) Revoke(ctx context.Context, source, note string,
+	now time.Time) (revoked int, err error) {
 	err = c.write(ctx, now, func(ctx context.Context, l *ledger) error {
 		id := ident.New("pkg")
 		marked, err := affected(l.ExecContext(ctx, insertPackage,
@@ -371,7 +394,8 @@ func (c Credits) Revoke(ctx context.Context, source, note string, now time.Time)
 }
 
 // RevokeOwner implements [credit.Store].
-func (c Credits) RevokeOwner(ctx context.Context, owner, note string, now time.Time) (revoked int, err error) {
+func (c Credits) RevokeOwner(ctx context.Context, owner, note string,
+	now time.Time) (revoked int, err error) {
 	err = c.write(ctx, now, func(ctx context.Context, l *ledger) (err error) {
 		revoked, err = l.revoke(ctx, "owner = $2", owner, note)
 		return err
@@ -393,7 +417,8 @@ func (l *ledger) revoke(ctx context.Context, where, arg, note string) (revoked i
 		return 0, err
 	}
 	for _, e := range left {
-		if _, err := l.ExecContext(ctx, "UPDATE packages SET remaining = remaining - $1 WHERE id = $2", e.Amount, e.Package); err != nil {
+		if _, err := l.ExecContext(ctx, "UPDATE packages SET remaining = remaining - $1 WHERE id = $2",
+			e.Amount, e.Package); err != nil {
 			return 0, err
 		}
 		revoked += e.Amount

@@ -30,20 +30,28 @@ func TestCredits(t *testing.T) {
 			}
 		}
 
-		p, granted, err := credits.Grant(ctx, credit.Grant{Owner: "user:1", Plan: "p", Credits: 3, Expires: now.Add(time.Hour), Source: "s", Note: "n"}, now)
+		p, granted, err := credits.Grant(
+			ctx, credit.Grant{Owner: "user:1", Plan: "p", Credits: 3, Expires: now.Add(time.Hour),
+				Source: "s", Note: "n"}, now,
+		)
 		if err != nil || !granted || !p.Created.Equal(now) || !p.Expires.Equal(now.Add(time.Hour)) {
 			t.Fatalf("granted %+v, %v, %v", p, granted, err)
 		}
-		if _, granted, err := credits.Grant(ctx, credit.Grant{Owner: "user:1", Credits: 3, Expires: now, Source: "s"}, now); granted || err != nil {
+		if _, granted, err := credits.Grant(
+			ctx, credit.Grant{Owner: "user:1", Credits: 3, Expires: now, Source: "s"}, now,
+		); granted || err != nil {
 			t.Fatalf("granted again: %v, %v", granted, err)
 		}
 		var holds []string
 		for i := range 3 {
-			h, err := credits.Reserve(ctx, credit.Reservation{Owners: []string{"user:1"}, Lease: time.Duration(i+1) * time.Minute}, now)
+			h, err := credits.Reserve(ctx, credit.Reservation{
+				Owners: []string{"user:1"}, Lease: time.Duration(i+1) * time.Minute,
+			}, now)
 			must(err)
 			holds = append(holds, h.ID)
 		}
-		_, err = credits.Reserve(ctx, credit.Reservation{Owners: []string{"user:1"}, Lease: time.Minute}, now)
+		_, err = credits.Reserve(ctx, credit.Reservation{Owners: []string{"user:1"}, Lease: time.Minute},
+			now)
 		if short := (*credit.InsufficientError)(nil); !errors.As(err, &short) {
 			t.Errorf("reserving a fourth of three: %v", err)
 		}
@@ -51,8 +59,10 @@ func TestCredits(t *testing.T) {
 			after time.Duration
 			limit int
 			want  []string
-		}{{time.Minute - 1000, 9, nil}, {time.Minute, 9, holds[:1]}, {3 * time.Minute, 9, holds}, {3 * time.Minute, 2, holds[:2]}} {
-			if got, err := credits.Overdue(ctx, now.Add(c.after), c.limit); err != nil || !slices.Equal(got, c.want) {
+		}{{time.Minute - 1000, 9, nil}, {time.Minute, 9, holds[:1]}, {3 * time.Minute, 9, holds},
+			{3 * time.Minute, 2, holds[:2]}} {
+			if got, err := credits.Overdue(ctx, now.Add(c.after), c.limit); err != nil ||
+				!slices.Equal(got, c.want) {
 				t.Errorf("after %v overdue are %v, %v, want %v", c.after, got, err, c.want)
 			}
 		}
@@ -62,7 +72,8 @@ func TestCredits(t *testing.T) {
 			t.Errorf("settled what was released: %v", err)
 		}
 		must(credits.Forget(ctx, now, now))
-		if o, err := credits.Outstanding(ctx, now); err != nil || o != (credit.Outstanding{Held: 1, Packages: 1}) {
+		if o, err := credits.Outstanding(ctx, now); err != nil ||
+			o != (credit.Outstanding{Held: 1, Packages: 1}) {
 			t.Errorf("outstanding is %+v, %v", o, err)
 		}
 		if n, err := credits.Balance(ctx, "user:1", now); err != nil || n != 1 {
@@ -84,18 +95,23 @@ func TestAuditFindsTampering(t *testing.T) {
 		credits := store.NewCredits(storetest.Open(t, address))
 		raw := openRaw(t, address)
 		now := time.Now()
-		if _, _, err := credits.Grant(ctx, credit.Grant{Owner: "user:1", Credits: 5, Expires: now.Add(time.Hour), Source: "s"}, now); err != nil {
+		if _, _, err := credits.Grant(
+			ctx, credit.Grant{Owner: "user:1", Credits: 5, Expires: now.Add(time.Hour), Source: "s"}, now,
+		); err != nil {
 			t.Fatal(err)
 		}
 		var ends [3]string
 		for i := range ends {
-			h, err := credits.Reserve(ctx, credit.Reservation{Owners: []string{"user:1"}, Lease: time.Minute}, now)
+			h, err := credits.Reserve(ctx, credit.Reservation{
+				Owners: []string{"user:1"}, Lease: time.Minute,
+			}, now)
 			if err != nil {
 				t.Fatal(err)
 			}
 			ends[i] = h.ID
 		}
-		if err := errors.Join(credits.Settle(ctx, ends[0], now), credits.Release(ctx, ends[1], now)); err != nil {
+		if err := errors.Join(credits.Settle(ctx, ends[0], now),
+			credits.Release(ctx, ends[1], now)); err != nil {
 			t.Fatal(err)
 		}
 		for _, c := range []struct{ change, undo, want string }{
@@ -112,7 +128,9 @@ func TestAuditFindsTampering(t *testing.T) {
 				t.Fatalf("%s: %v", c.change, err)
 			}
 			problems, err := credits.Audit(ctx, 10)
-			if err != nil || !slices.ContainsFunc(problems, func(d credit.Discrepancy) bool { return strings.Contains(d.Problem, c.want) }) {
+			if err != nil || !slices.ContainsFunc(problems, func(d credit.Discrepancy) bool {
+				return strings.Contains(d.Problem, c.want)
+			}) {
 				t.Errorf("%s: audit says %+v, %v, want something with %q", c.change, problems, err, c.want)
 			}
 			if _, err := raw.Exec(c.undo); err != nil {

@@ -29,7 +29,8 @@ func (s Mails) Add(ctx context.Context, m mail.Mail) (bool, error) {
 // Has reports whether there is a mail with a key.
 func (s Mails) Has(ctx context.Context, key string) (bool, error) {
 	var n int
-	err := s.db.read.QueryRowContext(ctx, `SELECT COUNT(*) FROM mails WHERE mail_key = $1`, key).Scan(&n)
+	err := s.db.read.QueryRowContext(ctx, `SELECT COUNT(*) FROM mails WHERE mail_key = $1`,
+		key).Scan(&n)
 	return n > 0, err
 }
 
@@ -44,7 +45,8 @@ func (s Mails) Claim(ctx context.Context, now, lease time.Time) (mail.Mail, bool
 		micros(now), micros(lease))
 	m := mail.Mail{State: mail.Waiting, Due: lease}
 	var created, deadline int64
-	err := row.Scan(&m.ID, &m.Key, &m.Kind, &m.To, &m.Subject, &m.Text, &m.HTML, &m.Attempts, &created, &deadline)
+	err := row.Scan(&m.ID, &m.Key, &m.Kind, &m.To, &m.Subject, &m.Text, &m.HTML, &m.Attempts,
+		&created, &deadline)
 	if errors.Is(err, sql.ErrNoRows) {
 		return mail.Mail{}, false, nil
 	}
@@ -93,7 +95,9 @@ func (s Mails) Revive(ctx context.Context, id string, due, deadline time.Time) (
 
 // Discard removes a dead mail.
 func (s Mails) Discard(ctx context.Context, id string) (bool, error) {
-	return affected(s.db.write.ExecContext(ctx, `DELETE FROM mails WHERE id = $1 AND state = 'dead'`, id))
+	return affected(s.db.write.ExecContext(
+		ctx, `DELETE FROM mails WHERE id = $1 AND state = 'dead'`, id,
+	))
 }
 
 // Count counts what is unsent.
@@ -124,7 +128,8 @@ func (s Mails) List(ctx context.Context, state mail.State, limit int) ([]mail.Ma
 			&created, &due, &deadline, &finished, &m.Error); err != nil {
 			return nil, err
 		}
-		m.Created, m.Due, m.Deadline, m.Finished = instant(created), instant(due), instant(deadline), instant(finished)
+		m.Created, m.Due, m.Deadline, m.Finished = instant(created), instant(due), instant(deadline),
+			instant(finished)
 		mails = append(mails, m)
 	}
 	return mails, rows.Err()
@@ -135,7 +140,8 @@ func (s Mails) Prune(ctx context.Context, state mail.State, before time.Time) (i
 	ctx, cancel := atLength(ctx)
 	defer cancel()
 	res, err := s.db.write.ExecContext(ctx,
-		`DELETE FROM mails WHERE state = $1 AND finished > 0 AND finished < $2`, string(state), micros(before))
+		`DELETE FROM mails WHERE state = $1 AND finished > 0 AND finished < $2`, string(state),
+		micros(before))
 	if err != nil {
 		return 0, err
 	}

@@ -21,8 +21,10 @@ func TestMails(t *testing.T) {
 		add := func(n int) mail.Mail {
 			t.Helper()
 			m := mail.Mail{
-				Message: mail.Message{Key: fmt.Sprint("key", n), Kind: "kind", To: "to", Subject: "subject", Text: "text", HTML: "html"},
-				ID:      fmt.Sprint("mail_", n), State: mail.Waiting, Created: at(n), Due: at(n), Deadline: at(7200 + n),
+				Message: mail.Message{Key: fmt.Sprint("key", n), Kind: "kind", To: "to", Subject: "subject",
+					Text: "text", HTML: "html"},
+				ID: fmt.Sprint("mail_", n), State: mail.Waiting, Created: at(n), Due: at(n),
+				Deadline: at(7200 + n),
 			}
 			if added, err := mails.Add(ctx, m); !added || err != nil {
 				t.Fatal(added, err)
@@ -113,7 +115,8 @@ func TestMails(t *testing.T) {
 			}
 		}
 		first.Attempts, first.Due, first.Error = 2, at(150), "later"
-		second.Attempts, second.Due, second.Error, second.State, second.Finished = 1, at(101), "never", mail.Dead, at(120)
+		second.Attempts, second.Due, second.Error, second.State, second.Finished = 1, at(101), "never",
+			mail.Dead, at(120)
 		list("", second, first)
 		list(mail.Dead, second)
 		list(mail.Sent)
@@ -127,7 +130,8 @@ func TestMails(t *testing.T) {
 				t.Fatal(id, revived, err)
 			}
 		}
-		if m := claim(130, 300); m.ID != second.ID || m.Text != "text" || !m.Deadline.Equal(at(9000)) || m.Attempts != 2 {
+		if m := claim(130, 300); m.ID != second.ID || m.Text != "text" || !m.Deadline.Equal(at(9000)) ||
+			m.Attempts != 2 {
 			t.Fatalf("claimed %+v", m)
 		}
 		if removed, err := mails.Discard(ctx, second.ID); removed || err != nil {
@@ -175,7 +179,8 @@ func TestMailsAreClaimedOnce(t *testing.T) {
 		mails, now := store.NewMails(db), time.Now()
 		const n = 20
 		for i := range n {
-			m := mail.Mail{Message: mail.Message{Key: fmt.Sprint(i)}, ID: fmt.Sprint(i), State: mail.Waiting, Created: now, Due: now, Deadline: now}
+			m := mail.Mail{Message: mail.Message{Key: fmt.Sprint(i)}, ID: fmt.Sprint(i), State: mail.Waiting,
+				Created: now, Due: now, Deadline: now}
 			if _, err := mails.Add(t.Context(), m); err != nil {
 				t.Fatal(err)
 			}

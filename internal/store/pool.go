@@ -21,7 +21,9 @@ type UnavailableError struct {
 	cause error
 }
 
-func (e *UnavailableError) Error() string { return fmt.Sprintf("the database is away: %v", e.cause) }
+func (e *UnavailableError) Error() string {
+	return fmt.Sprintf("the database is away: %v", e.cause)
+}
 
 func (e *UnavailableError) Unwrap() error { return e.cause }
 
@@ -72,20 +74,23 @@ func away(err error) bool {
 	switch {
 	case errors.As(err, &pg):
 		switch pg.Code[:min(2, len(pg.Code))] {
-		case "08", "53", "57", "58": // connection, resources, intervention (but for a cancelled query, an end of ours), system
+		// connection, resources, intervention (but for a cancelled query, an end of ours), system
+		case "08", "53", "57", "58":
 			return true
 		}
 		return false
 	case errors.As(err, &lite):
 		switch lite.Code() & 0xff {
-		case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_INTERRUPT:
+		case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN,
+			sqlite3.SQLITE_READONLY, sqlite3.SQLITE_INTERRUPT:
 			return true
 		}
 		return false
 	case errors.As(err, &connect), errors.As(err, &network):
 		return true
 	}
-	for _, gone := range []error{context.DeadlineExceeded, pgconn.ErrConnClosed, io.EOF, io.ErrUnexpectedEOF, driver.ErrBadConn, sql.ErrConnDone} {
+	for _, gone := range []error{context.DeadlineExceeded, pgconn.ErrConnClosed, io.EOF,
+		io.ErrUnexpectedEOF, driver.ErrBadConn, sql.ErrConnDone} {
 		if errors.Is(err, gone) {
 			return true
 		}

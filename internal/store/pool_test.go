@@ -23,7 +23,8 @@ func proxied(t *testing.T) (*store.DB, *toxiproxy.Proxy) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	proxy := toxiproxy.NewProxy(toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop()), "postgres", "127.0.0.1:0", u.Host)
+	proxy := toxiproxy.NewProxy(toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop()),
+		"postgres", "127.0.0.1:0", u.Host)
 	if err := proxy.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +48,9 @@ func TestAway(t *testing.T) {
 		"rows":   func() error { _, err := credits.Packages(ctx, "user:1"); return err },
 		"change": func() error { _, err := store.NewMails(db).Discard(ctx, "none"); return err },
 		"transaction": func() error {
-			_, err := credits.Reserve(ctx, credit.Reservation{Owners: []string{"user:1"}, Lease: time.Minute}, time.Now())
+			_, err := credits.Reserve(ctx, credit.Reservation{
+				Owners: []string{"user:1"}, Lease: time.Minute,
+			}, time.Now())
 			return err
 		},
 	}
@@ -93,13 +96,16 @@ func TestAway(t *testing.T) {
 
 	gone, leave := context.WithCancel(ctx)
 	leave()
-	if _, err := credits.Balance(gone, "user:1", time.Now()); !errors.Is(err, context.Canceled) || errors.As(err, new(*store.UnavailableError)) {
+	if _, err := credits.Balance(gone, "user:1", time.Now()); !errors.Is(err, context.Canceled) ||
+		errors.As(err, new(*store.UnavailableError)) {
 		t.Errorf("a caller that went away: %v", err)
 	}
 }
 
 // silence lets nothing through, and closes nothing.
 func silence(proxy *toxiproxy.Proxy) error {
-	_, err := proxy.Toxics.AddToxicJson(strings.NewReader(`{"name": "silence", "type": "timeout", "attributes": {"timeout": 0}}`))
+	_, err := proxy.Toxics.AddToxicJson(
+		strings.NewReader(`{"name": "silence", "type": "timeout", "attributes": {"timeout": 0}}`),
+	)
 	return err
 }

@@ -55,7 +55,8 @@ func Open(ctx context.Context, address string) (*DB, error) {
 		dialect = goose.DialectPostgres
 		db, err = openPostgres(address)
 	default:
-		return nil, fmt.Errorf("database %q: begin with sqlite: and a path, or postgres://", redact(address))
+		return nil, fmt.Errorf("database %q: begin with sqlite: and a path, or postgres://",
+			redact(address))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("database %q: %w", redact(address), err)
@@ -91,7 +92,8 @@ func openSQLite(path string) (*DB, error) {
 	if err := errors.Join(err, made.Close()); err != nil {
 		return nil, err
 	}
-	options := "_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_pragma=foreign_keys(1)&_pragma=secure_delete(1)"
+	options := "_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)" +
+		"&_pragma=synchronous(NORMAL)&_pragma=foreign_keys(1)&_pragma=secure_delete(1)"
 	file := (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath()}).String()
 	write, err := sql.Open("sqlite", file+"?"+options+"&_txlock=immediate")
 	if err != nil {
@@ -147,11 +149,14 @@ func (db *DB) migrate(ctx context.Context, dialect goose.Dialect) error {
 // concern.
 func (db *DB) turns(ctx context.Context) (lock.SessionLocker, error) {
 	var schema int64
-	if err := db.read.QueryRowContext(ctx, "SELECT hashtext(current_schema())").Scan(&schema); err != nil {
+	if err := db.read.QueryRowContext(
+		ctx, "SELECT hashtext(current_schema())",
+	).Scan(&schema); err != nil {
 		return nil, err
 	}
 	const every, times = 1, 60 // seconds, attempts
-	return lock.NewPostgresSessionLocker(lock.WithLockID(lock.DefaultLockID+schema), lock.WithLockTimeout(every, times))
+	return lock.NewPostgresSessionLocker(lock.WithLockID(lock.DefaultLockID+schema),
+		lock.WithLockTimeout(every, times))
 }
 
 // Ping asks whether the database answers.
@@ -227,7 +232,8 @@ func isDuplicate(err error) bool {
 	case errors.As(err, &pg):
 		return pg.Code == "23505"
 	case errors.As(err, &lite):
-		return lite.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE || lite.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY
+		return lite.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE ||
+			lite.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY
 	}
 	return false
 }

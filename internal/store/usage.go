@@ -33,7 +33,8 @@ func (s Usage) Add(ctx context.Context, uses []usage.Use) error {
 		}
 		defer func() { _ = insert.Close() }()
 		for _, u := range uses {
-			if _, err := insert.ExecContext(ctx, ident.New("use"), micros(u.At), u.Entry, u.Caller, u.Owner, u.PageSlug,
+			if _, err := insert.ExecContext(ctx, ident.New("use"), micros(u.At), u.Entry, u.Caller, u.Owner,
+				u.PageSlug,
 				flag(u.Bulk), flag(u.PDF), u.Outcome, u.Charged, u.Millis); err != nil {
 				return err
 			}
@@ -59,7 +60,8 @@ var counted = map[string]string{
 }
 
 // Stats implements [usage.Store].
-func (s Usage) Stats(ctx context.Context, from, to time.Time, by []string, limit int) ([]usage.Row, error) {
+func (s Usage) Stats(ctx context.Context, from, to time.Time, by []string,
+	limit int) ([]usage.Row, error) {
 	ctx, cancel := atLength(ctx)
 	defer cancel()
 	columns, group := "", ""
@@ -115,7 +117,8 @@ func readable(column, value string) (string, error) {
 }
 
 // History implements [usage.Store].
-func (s Usage) History(ctx context.Context, owner string, from usage.Place, limit int) ([]usage.Use, usage.Place, error) {
+func (s Usage) History(ctx context.Context, owner string, from usage.Place,
+	limit int) ([]usage.Use, usage.Place, error) {
 	before := int64(math.MaxInt64)
 	if !from.At.IsZero() {
 		before = micros(from.At)
@@ -126,7 +129,8 @@ func (s Usage) History(ctx context.Context, owner string, from usage.Place, limi
 	uses, err := collect(rows, err, func(u *usage.Use) error {
 		var at int64
 		var id string
-		err := rows.Scan(&id, &at, &u.Entry, &u.Caller, &u.Owner, &u.PageSlug, &u.Bulk, &u.PDF, &u.Outcome, &u.Charged, &u.Millis)
+		err := rows.Scan(&id, &at, &u.Entry, &u.Caller, &u.Owner, &u.PageSlug, &u.Bulk, &u.PDF,
+			&u.Outcome, &u.Charged, &u.Millis)
 		u.At, ids = instant(at), append(ids, id)
 		return err
 	})
@@ -158,7 +162,9 @@ func (s Usage) Active(ctx context.Context, from, to time.Time) ([]usage.Active, 
 	rows, err := s.db.read.QueryContext(ctx, `
 		SELECT caller, COUNT(*), COUNT(DISTINCT NULLIF(owner, ''))
 		FROM usage WHERE at >= $1 AND at < $2 GROUP BY caller ORDER BY caller`, micros(from), micros(to))
-	return collect(rows, err, func(a *usage.Active) error { return rows.Scan(&a.Caller, &a.Uses, &a.Owners) })
+	return collect(rows, err, func(a *usage.Active) error {
+		return rows.Scan(&a.Caller, &a.Uses, &a.Owners)
+	})
 }
 
 // Took implements [usage.Store].
@@ -169,7 +175,9 @@ func (s Usage) Took(ctx context.Context, from, to time.Time) ([]usage.Took, erro
 		SELECT entry, (CASE WHEN millis > %d THEN %[1]d ELSE millis END) / %d * %[2]d, COUNT(*)
 		FROM usage WHERE at >= $1 AND at < $2 AND outcome = $3 GROUP BY 1, 2 ORDER BY 1, 2`, usage.TookMost, usage.TookStep),
 		micros(from), micros(to), usage.OK)
-	return collect(rows, err, func(t *usage.Took) error { return rows.Scan(&t.Entry, &t.Millis, &t.Uses) })
+	return collect(rows, err, func(t *usage.Took) error {
+		return rows.Scan(&t.Entry, &t.Millis, &t.Uses)
+	})
 }
 
 // Forget implements [usage.Store].

@@ -51,10 +51,11 @@ func TestUsage(t *testing.T) {
 				{Values: []string{"web", "false"}, Uses: 1, Charged: 1, MeanMillis: 100},
 				{Values: []string{"web", "true"}, Uses: 1, MeanMillis: 301},
 			}},
-			{stats(midnight, later, "outcome", "bulk", "day", "caller", "page_slug", "entry", "pdf"), []usage.Row{
-				{Values: []string{"0", "false", "2026-11-22", "customer", "", "developer", "false"}, Uses: 1, Charged: 1, MeanMillis: 50},
-				{Values: []string{"INTERNAL_ERROR", "false", "2026-11-22", "user", "'; DROP TABLE usage; --", "web", "true"}, Uses: 1, MeanMillis: 301},
-			}},
+			{stats(midnight, later, "outcome", "bulk", "day", "caller", "page_slug", "entry", "pdf"),
+				[]usage.Row{
+					{Values: []string{"0", "false", "2026-11-22", "customer", "", "developer", "false"}, Uses: 1, Charged: 1, MeanMillis: 50},
+					{Values: []string{"INTERNAL_ERROR", "false", "2026-11-22", "user", "'; DROP TABLE usage; --", "web", "true"}, Uses: 1, MeanMillis: 301},
+				}},
 			{stats(later, later.Add(time.Hour)), nil},
 		} {
 			if !reflect.DeepEqual(c.got, c.want) {
@@ -77,7 +78,8 @@ func TestUsage(t *testing.T) {
 			{"customer:1", 9, []usage.Use{want[2]}},
 			{"user:2", 9, nil},
 		} {
-			if got, _, err := uses.History(ctx, c.owner, usage.Place{}, c.limit); err != nil || !slices.Equal(got, c.want) {
+			if got, _, err := uses.History(ctx, c.owner, usage.Place{}, c.limit); err != nil ||
+				!slices.Equal(got, c.want) {
 				t.Errorf("history of %s is %+v, %v, want %+v", c.owner, got, err, c.want)
 			}
 		}
@@ -98,12 +100,14 @@ func TestUsage(t *testing.T) {
 		for _, c := range []struct {
 			before      time.Time
 			limit, want int
-		}{{midnight.Add(-time.Microsecond), 9, 0}, {later, 1, 1}, {midnight, 9, 0}, {later, 9, 1}, {later, 9, 0}} {
+		}{{midnight.Add(-time.Microsecond), 9, 0}, {later, 1, 1}, {midnight, 9, 0}, {later, 9, 1},
+			{later, 9, 0}} {
 			if n, err := uses.Prune(ctx, c.before, c.limit); err != nil || n != c.want {
 				t.Errorf("pruned %d before %v, %v, want %d", n, c.before, err, c.want)
 			}
 		}
-		if rows := stats(midnight.Add(-time.Hour), later, "caller"); len(rows) != 1 || rows[0].Values[0] != "customer" {
+		if rows := stats(midnight.Add(-time.Hour), later, "caller"); len(rows) != 1 ||
+			rows[0].Values[0] != "customer" {
 			t.Errorf("statistics after pruning are %+v", rows)
 		}
 	})
@@ -116,7 +120,8 @@ func TestHistoryInParts(t *testing.T) {
 		at := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
 		var list []usage.Use
 		for i := range 25 {
-			list = append(list, usage.Use{At: at.Add(time.Duration(i/10) * time.Second), Owner: "user:1", Outcome: usage.OK, Millis: int64(i)})
+			list = append(list, usage.Use{At: at.Add(time.Duration(i/10) * time.Second), Owner: "user:1",
+				Outcome: usage.OK, Millis: int64(i)})
 		}
 		if err := uses.Add(ctx, append(list, usage.Use{At: at, Owner: "user:2"})); err != nil {
 			t.Fatal(err)
@@ -153,31 +158,42 @@ func TestUsageSums(t *testing.T) {
 		}
 		var list []usage.Use
 		for i := range 100 { // took 19, 29, … 1009 ms, which are 10 to 1000 in steps
-			list = append(list, usage.Use{At: midnight, Entry: "web", Caller: "guest", Outcome: usage.OK, Millis: int64(10*i + 19)})
+			list = append(list, usage.Use{At: midnight, Entry: "web", Caller: "guest", Outcome: usage.OK,
+				Millis: int64(10*i + 19)})
 		}
 		list = append(list,
-			usage.Use{At: midnight.Add(-time.Microsecond), Entry: "developer", Caller: "customer", Owner: "customer:1", Outcome: usage.OK, Charged: 1, Millis: 900_000},
-			usage.Use{At: midnight, Entry: "developer", Caller: "customer", Owner: "customer:1", Outcome: usage.OK, Millis: 5},
-			usage.Use{At: midnight, Entry: "developer", Caller: "customer", Owner: "customer:1", Outcome: "1005", Millis: 5},
-			usage.Use{At: midnight, Entry: "developer", Caller: "customer", Owner: "customer:2", Outcome: usage.OK, Charged: 1, Millis: 5},
-			usage.Use{At: from.Add(-1 * time.Microsecond), Entry: "early", Caller: "early", Owner: "customer:1", Outcome: usage.OK},
+			usage.Use{At: midnight.Add(-time.Microsecond), Entry: "developer", Caller: "customer",
+				Owner: "customer:1", Outcome: usage.OK, Charged: 1, Millis: 900_000},
+			usage.Use{At: midnight, Entry: "developer", Caller: "customer", Owner: "customer:1",
+				Outcome: usage.OK, Millis: 5},
+			usage.Use{At: midnight, Entry: "developer", Caller: "customer", Owner: "customer:1",
+				Outcome: "1005", Millis: 5},
+			usage.Use{At: midnight, Entry: "developer", Caller: "customer", Owner: "customer:2",
+				Outcome: usage.OK, Charged: 1, Millis: 5},
+			usage.Use{At: from.Add(-1 * time.Microsecond), Entry: "early", Caller: "early",
+				Owner: "customer:1", Outcome: usage.OK},
 			usage.Use{At: to, Entry: "late", Caller: "late", Owner: "customer:1", Outcome: usage.OK})
 		if err := store.NewUsage(db).Add(ctx, list); err != nil {
 			t.Fatal(err)
 		}
 		days, err := uses.Days(ctx, "customer:1", from, to)
-		if want := []usage.Day{{Day: "2026-11-21", Uses: 1, Cleaned: 1, Charged: 1}, {Day: "2026-11-22", Uses: 2, Cleaned: 1}}; err != nil || !reflect.DeepEqual(days, want) {
+		if want := []usage.Day{{Day: "2026-11-21", Uses: 1, Cleaned: 1, Charged: 1},
+			{Day: "2026-11-22", Uses: 2, Cleaned: 1}}; err != nil || !reflect.DeepEqual(days, want) {
 			t.Errorf("days are %+v, %v, want %+v", days, err, want)
 		}
 		if _, err := uses.Days(ctx, "", from, to); err == nil {
 			t.Error("nobody has days")
 		}
 		active, err := uses.Active(ctx, from, to)
-		if want := []usage.Active{{Caller: "customer", Uses: 4, Owners: 2}, {Caller: "guest", Uses: 100}}; err != nil || !reflect.DeepEqual(active, want) {
+		if want := []usage.Active{{Caller: "customer", Uses: 4, Owners: 2},
+			{Caller: "guest", Uses: 100}}; err != nil || !reflect.DeepEqual(active, want) {
 			t.Errorf("active are %+v, %v, want %+v", active, err, want)
 		}
 		latencies, err := uses.Latencies(ctx, from, to)
-		if want := []usage.Latency{{Entry: "developer", Pages: 3, P90: usage.TookMost, P99: usage.TookMost}, {Entry: "web", Pages: 100, P50: 500, P90: 900, P99: 990}}; err != nil || !reflect.DeepEqual(latencies, want) {
+		if want := []usage.Latency{
+			{Entry: "developer", Pages: 3, P90: usage.TookMost, P99: usage.TookMost},
+			{Entry: "web", Pages: 100, P50: 500, P90: 900, P99: 990},
+		}; err != nil || !reflect.DeepEqual(latencies, want) {
 			t.Errorf("latencies are %+v, %v, want %+v", latencies, err, want)
 		}
 	})

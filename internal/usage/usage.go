@@ -37,7 +37,8 @@ var By = []string{"day", "entry", "caller", "page_slug", "bulk", "pdf", "outcome
 
 // Row counts the uses that have the same values of what is counted by.
 type Row struct {
-	Values     []string `json:"values"` // in the order asked for; a day as 2006-01-02 (UTC), a flag as true or false
+	// in the order asked for; a day as 2006-01-02 (UTC), a flag as true or false
+	Values     []string `json:"values"`
 	Uses       int      `json:"uses"`
 	Charged    int      `json:"charged"`
 	MeanMillis float64  `json:"meanMillis"`
@@ -132,7 +133,8 @@ func (s *Service) Stats(ctx context.Context, from, to time.Time, by []string) ([
 		return nil, err
 	}
 	if len(rows) > maxRows {
-		return nil, fmt.Errorf("usage: more than %d rows: choose a shorter time or fewer columns", maxRows)
+		return nil, fmt.Errorf("usage: more than %d rows: choose a shorter time or fewer columns",
+			maxRows)
 	}
 	slices.SortFunc(rows, func(a, b Row) int { return slices.Compare(a.Values, b.Values) })
 	return rows, nil
@@ -140,7 +142,8 @@ func (s *Service) Stats(ctx context.Context, from, to time.Time, by []string) ([
 
 // History returns an owner's uses from a place on, newest first: at most limit, which is 1 to
 // 10,000. Next is where those that are left begin, the zero [Place] when there are none.
-func (s *Service) History(ctx context.Context, owner string, from Place, limit int) (uses []Use, next Place, err error) {
+func (s *Service) History(ctx context.Context, owner string, from Place,
+	limit int) (uses []Use, next Place, err error) {
 	if owner == "" {
 		return nil, next, errors.New("usage: a history needs an owner")
 	}

@@ -36,7 +36,8 @@ func TestRecorderWritesTheRestAtTheEnd(t *testing.T) {
 		r := recorder(t, s, config)
 		at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 		for i := range 30 {
-			r.Record(usage.Use{At: at.Add(time.Duration(i) * time.Second), Owner: "user:1", Outcome: fmt.Sprint(i)})
+			r.Record(usage.Use{At: at.Add(time.Duration(i) * time.Second), Owner: "user:1",
+				Outcome: fmt.Sprint(i)})
 		}
 		if r.Dropped() != 5 {
 			t.Errorf("%d uses were dropped, want the 5 that found the buffer full", r.Dropped())
@@ -187,7 +188,8 @@ func TestConfigSaysWhatIsWrong(t *testing.T) {
 	} {
 		c := usage.DefaultConfig()
 		change(&c)
-		if _, err := usage.NewRecorder(&fake{}, c, quiet); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := usage.NewRecorder(&fake{}, c, quiet); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("error is %v, want one with %q", err, want)
 		}
 	}
@@ -207,11 +209,13 @@ func TestPruneGoesOnUntilNothingIsLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, want := range []int{0, many, 0} {
-			if n, err := usage.New(s).Prune(ctx, at.Add(time.Duration(i)*time.Second)); err != nil || n != want {
+			if n, err := usage.New(s).Prune(ctx, at.Add(time.Duration(i)*time.Second)); err != nil ||
+				n != want {
 				t.Errorf("pruned %d, %v, want %d", n, err, want)
 			}
 		}
-		if rows, err := usage.New(s).Stats(ctx, at, at.Add(time.Second), nil); err != nil || len(rows) != 1 || rows[0].Uses != 1 {
+		if rows, err := usage.New(s).Stats(ctx, at, at.Add(time.Second), nil); err != nil ||
+			len(rows) != 1 || rows[0].Uses != 1 {
 			t.Errorf("left are %+v, %v", rows, err)
 		}
 	})

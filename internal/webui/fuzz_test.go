@@ -16,7 +16,8 @@ func FuzzLanguage(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, accept, cookie string) {
-		r := &http.Request{Header: http.Header{"Accept-Language": {accept}, "Cookie": {cookie}, "Accept-Encoding": {accept}}}
+		r := &http.Request{Header: http.Header{"Accept-Language": {accept}, "Cookie": {cookie},
+			"Accept-Encoding": {accept}}}
 		if l := u.languageOf(r); !slices.Contains(u.languages, l) {
 			t.Errorf("%q, %q: %v", accept, cookie, l)
 		}

@@ -115,7 +115,8 @@ func (u *UI) chooseLanguage(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	http.SetCookie(w, &http.Cookie{
-		Name: languageCookie, Value: chosen.Tag, Path: "/", MaxAge: 365 * 24 * 60 * 60, SameSite: http.SameSiteLaxMode, HttpOnly: true,
+		Name: languageCookie, Value: chosen.Tag, Path: "/", MaxAge: 365 * 24 * 60 * 60,
+		SameSite: http.SameSiteLaxMode, HttpOnly: true,
 	})
 	query.Del(languageCookie)
 	to := url.URL{Path: r.URL.Path, RawQuery: query.Encode()}
@@ -146,7 +147,8 @@ func (u *UI) languageOf(r *http.Request) *language {
 		weight := 1.0
 		if weighted {
 			var err error
-			if weight, err = strconv.ParseFloat(strings.TrimPrefix(strings.TrimSpace(q), "q="), 64); err != nil {
+			if weight, err = strconv.ParseFloat(strings.TrimPrefix(strings.TrimSpace(q), "q="),
+				64); err != nil {
 				continue
 			}
 		}

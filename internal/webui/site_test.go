@@ -57,7 +57,9 @@ func TestSiteIsWhole(t *testing.T) {
 func TestSiteIsStrict(t *testing.T) {
 	files := site(t)
 	page := string(files["index.html"])
-	for _, tag := range regexp.MustCompile(`<(?:script|link)[^>]*\.(?:js|css)"[^>]*>`).FindAllString(page, -1) {
+	for _, tag := range regexp.MustCompile(
+		`<(?:script|link)[^>]*\.(?:js|css)"[^>]*>`,
+	).FindAllString(page, -1) {
 		file := regexp.MustCompile(`"\./([^"]*\.(?:js|css))"`).FindStringSubmatch(tag)[1]
 		hash := regexp.MustCompile(`integrity="([^"]*)"`).FindStringSubmatch(tag)
 		if hash == nil || hash[1] != hashOf(files[file]) {
@@ -79,7 +81,9 @@ func TestSiteIsStrict(t *testing.T) {
 
 	sum := sha256.Sum256([]byte(found[1]))
 	allowed := "script-src 'self' 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "';"
-	policy := regexp.MustCompile(`http-equiv="Content-Security-Policy" content="([^"]*)"`).FindStringSubmatch(page)
+	policy := regexp.MustCompile(
+		`http-equiv="Content-Security-Policy" content="([^"]*)"`,
+	).FindStringSubmatch(page)
 	told := html.UnescapeString(policy[1])
 	if !strings.HasPrefix(told, "default-src 'none'; "+allowed) || strings.Contains(told, "unsafe") ||
 		!strings.Contains(told, "connect-src 'self'") {

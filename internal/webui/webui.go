@@ -38,7 +38,8 @@ const loadPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; " +
 	"manifest-src 'self'; base-uri 'none'; form-action 'none'"
 
 // turnstilePolicy is the policy of a page that may show Cloudflare's widget.
-var turnstilePolicy = strings.Replace(policy, "script-src 'self'", "script-src 'self' "+turnstile+"; frame-src "+turnstile, 1)
+var turnstilePolicy = strings.Replace(policy, "script-src 'self'",
+	"script-src 'self' "+turnstile+"; frame-src "+turnstile, 1)
 
 // turnstile is where the widget comes from.
 const turnstile = "https://challenges.cloudflare.com"
@@ -52,8 +53,9 @@ const workerPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; 
 
 // Config says what the service has, which the pages show or leave out.
 type Config struct {
-	Accounts  bool // people log in and have credits
-	Turnstile bool // Cloudflare's widget makes bot-check tokens; it is the only thing that pages load from elsewhere
+	Accounts bool // people log in and have credits
+	// Cloudflare's widget makes bot-check tokens; it is the only thing that pages load from elsewhere
+	Turnstile bool
 	Browser   Browser
 }
 
@@ -252,7 +254,8 @@ func (u *UI) policyOf(page string) string {
 
 func (u *UI) render(name string, l *language, at string, data any) ([]byte, error) {
 	v := view{
-		language: l, Languages: u.languages, Name: name, Path: at, Accounts: u.cfg.Accounts, Turnstile: u.cfg.Turnstile, Data: data,
+		language: l, Languages: u.languages, Name: name, Path: at, Accounts: u.cfg.Accounts,
+		Turnstile: u.cfg.Turnstile, Data: data,
 		Home: u.home(l), Manifest: u.root + "manifest.webmanifest",
 		Client: client{
 			Language: l.Tag, Root: u.root, Accounts: u.cfg.Accounts, Assets: map[string]string{},
@@ -264,7 +267,8 @@ func (u *UI) render(name string, l *language, at string, data any) ([]byte, erro
 	}
 	if u.cleans(name) {
 		v.Browser, v.Client.Engine = u.cfg.Browser, &u.manifest.Engine
-		for _, asset := range []string{"engine.worker.js", "engine.wasm", "runtime.worker.js", "runtime.wasm"} {
+		for _, asset := range []string{"engine.worker.js", "engine.wasm", "runtime.worker.js",
+			"runtime.wasm"} {
 			v.Client.Assets[asset] = u.root + "assets/" + u.manifest.Files[asset]
 		}
 	}
@@ -359,7 +363,8 @@ func (u *UI) webManifest(l *language) []byte {
 		if err != nil {
 			panic(err)
 		}
-		return map[string]string{"src": address, "sizes": size, "type": contentType(name), "purpose": purpose}
+		return map[string]string{"src": address, "sizes": size, "type": contentType(name),
+			"purpose": purpose}
 	}
 	text, err := json.Marshal(map[string]any{
 		"start_url": u.home(l), "scope": u.root, "display": "standalone", "lang": l.Tag,
@@ -371,7 +376,10 @@ func (u *UI) webManifest(l *language) []byte {
 		},
 		"share_target": map[string]any{
 			"action": u.root + "share", "method": "POST", "enctype": "multipart/form-data",
-			"params": map[string]any{"files": []any{map[string]any{"name": "files", "accept": []string{"image/*", "application/pdf"}}}},
+			"params": map[string]any{
+				"files": []any{map[string]any{"name": "files",
+					"accept": []string{"image/*", "application/pdf"}}},
+			},
 		},
 	})
 	if err != nil {

@@ -84,7 +84,8 @@ func TestTextsAreUsed(t *testing.T) {
 		base := strings.TrimSuffix(strings.TrimSuffix(key, ".one"), ".other")
 		inScript := strings.Contains(key, ".js.") && strings.Contains(scripts, "'"+base+"'")
 		inScript = inScript || strings.HasPrefix(key, planKey)
-		inPage := strings.Contains(all.String(), `"`+key+`"`) || strings.HasSuffix(key, ".title") || strings.HasSuffix(key, ".description")
+		inPage := strings.Contains(all.String(), `"`+key+`"`) || strings.HasSuffix(key, ".title") ||
+			strings.HasSuffix(key, ".description")
 		if !inScript && !inPage && key != "site.language" && key != "site.app" {
 			t.Errorf("nothing shows %q", key)
 		}
@@ -110,13 +111,19 @@ func TestLanguageIsChosen(t *testing.T) {
 		if test.cookie != "" {
 			headers = append(headers, "Cookie", "lang="+test.cookie)
 		}
-		if body := get(page, "/", headers...).Body.String(); !strings.Contains(body, `<html lang="`+test.want+`">`) {
+		if body := get(page, "/", headers...).Body.String(); !strings.Contains(
+			body, `<html lang="`+test.want+`">`,
+		) {
 			t.Errorf("%+v: %s", test, body[:60])
 		}
 	}
-	for target, want := range map[string]string{"/?lang=zh-CN": "/", "/account?lang=zh-CN&tab=2": "/account?tab=2", "//evil.example/?lang=zh-CN": "/evil.example/"} {
+	for target, want := range map[string]string{
+		"/?lang=zh-CN": "/", "/account?lang=zh-CN&tab=2": "/account?tab=2",
+		"//evil.example/?lang=zh-CN": "/evil.example/",
+	} {
 		w := get(page, target)
-		if to := w.Header().Get("Location"); w.Code != http.StatusSeeOther || to != want || !strings.HasPrefix(w.Header().Get("Set-Cookie"), "lang=zh-CN;") {
+		if to := w.Header().Get("Location"); w.Code != http.StatusSeeOther || to != want ||
+			!strings.HasPrefix(w.Header().Get("Set-Cookie"), "lang=zh-CN;") {
 			t.Errorf("%s: %d to %q, %q", target, w.Code, to, w.Header())
 		}
 	}
@@ -139,7 +146,9 @@ func TestPagesLoadOnlyWhatIsTheirs(t *testing.T) {
 			if found := inline.FindString(body); found != "" {
 				t.Errorf("%s has %q in it", name, found)
 			}
-			if policy := w.Header().Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") {
+			if policy := w.Header().Get("Content-Security-Policy"); !strings.Contains(
+				policy, "default-src 'none'",
+			) || strings.Contains(policy, "unsafe") {
 				t.Errorf("%s: policy %q", name, policy)
 			}
 			for _, found := range loaded.FindAllStringSubmatch(body, -1) {
@@ -147,7 +156,8 @@ func TestPagesLoadOnlyWhatIsTheirs(t *testing.T) {
 					t.Errorf("%s loads %s: %d", name, found[1], a.Code)
 				}
 			}
-			again := get(u.Page(name, nil), "/", "Accept-Language", l.Tag, "If-None-Match", w.Header().Get("Etag"))
+			again := get(u.Page(name, nil), "/", "Accept-Language", l.Tag, "If-None-Match",
+				w.Header().Get("Etag"))
 			if again.Code != http.StatusNotModified || again.Body.Len() > 0 {
 				t.Errorf("%s asked again: %d", name, again.Code)
 			}
@@ -159,34 +169,46 @@ func TestAssets(t *testing.T) {
 	u := newUI(t)
 	mux := http.NewServeMux()
 	u.Mount(mux)
-	types := map[string]string{".js": "text/javascript; charset=utf-8", ".wasm": "application/wasm", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml", ".webp": "image/webp", ".png": "image/png", "": ""}
+	types := map[string]string{".js": "text/javascript; charset=utf-8", ".wasm": "application/wasm",
+		".css": "text/css; charset=utf-8", ".svg": "image/svg+xml", ".webp": "image/webp",
+		".png": "image/png", "": ""}
 	for _, source := range slices.Sorted(maps.Keys(u.manifest.Files)) {
 		file := u.manifest.Files[source]
 		if source == "pdfjs" {
 			continue
 		}
-		plain, packed := get(mux, "/assets/"+file), get(mux, "/assets/"+file, "Accept-Encoding", "br, gzip;q=1.0")
-		if plain.Code != http.StatusOK || packed.Code != http.StatusOK || plain.Header().Get("Content-Encoding") != "" || packed.Header().Get("Content-Encoding") != "gzip" {
+		plain, packed := get(mux, "/assets/"+file),
+			get(mux, "/assets/"+file, "Accept-Encoding", "br, gzip;q=1.0")
+		if plain.Code != http.StatusOK || packed.Code != http.StatusOK ||
+			plain.Header().Get("Content-Encoding") != "" ||
+			packed.Header().Get("Content-Encoding") != "gzip" {
 			t.Errorf("%s: %d %v, %d %v", file, plain.Code, plain.Header(), packed.Code, packed.Header())
 			continue
 		}
-		if content, err := expand(packed.Body.Bytes()); err != nil || string(content) != plain.Body.String() {
+		if content, err := expand(packed.Body.Bytes()); err != nil ||
+			string(content) != plain.Body.String() {
 			t.Errorf("%s differs compressed: %v", file, err)
 		}
-		if h := plain.Header(); h.Get("Content-Type") != types[path.Ext(file)] || !strings.Contains(h.Get("Cache-Control"), "immutable") {
+		if h := plain.Header(); h.Get("Content-Type") != types[path.Ext(file)] ||
+			!strings.Contains(h.Get("Cache-Control"), "immutable") {
 			t.Errorf("%s: %v", file, h)
 		}
 	}
 	worker := get(mux, "/assets/"+u.manifest.Files["pdfjs"]+"/build/pdf.worker.min.js")
-	if worker.Code != http.StatusOK || !strings.Contains(worker.Header().Get("Content-Security-Policy"), "'wasm-unsafe-eval'") {
+	if worker.Code != http.StatusOK || !strings.Contains(
+		worker.Header().Get("Content-Security-Policy"), "'wasm-unsafe-eval'",
+	) {
 		t.Errorf("the worker of pdf.js: %d %v", worker.Code, worker.Header())
 	}
-	for _, missing := range []string{"/assets/front-00000000.js", "/assets/manifest.json", "/assets/../webui.go", "/assets/"} {
-		if w := get(mux, missing); w.Code == http.StatusOK || strings.Contains(w.Header().Get("Cache-Control"), "immutable") {
+	for _, missing := range []string{"/assets/front-00000000.js", "/assets/manifest.json",
+		"/assets/../webui.go", "/assets/"} {
+		if w := get(mux, missing); w.Code == http.StatusOK ||
+			strings.Contains(w.Header().Get("Cache-Control"), "immutable") {
 			t.Errorf("%s: %d %v", missing, w.Code, w.Header())
 		}
 	}
-	if w := get(mux, "/sw.js"); w.Code != http.StatusOK || w.Header().Get("Cache-Control") != "no-cache" {
+	if w := get(mux, "/sw.js"); w.Code != http.StatusOK ||
+		w.Header().Get("Cache-Control") != "no-cache" {
 		t.Errorf("the service worker: %d %v", w.Code, w.Header())
 	}
 }
@@ -204,7 +226,8 @@ func TestWebManifest(t *testing.T) {
 	if err := json.Unmarshal(w.Body.Bytes(), &m); err != nil {
 		t.Fatal(err)
 	}
-	if m.Lang != "zh-CN" || m.Name == "" || m.Display != "standalone" || m.ShareTarget.Action != "/share" || len(m.Icons) < 3 {
+	if m.Lang != "zh-CN" || m.Name == "" || m.Display != "standalone" ||
+		m.ShareTarget.Action != "/share" || len(m.Icons) < 3 {
 		t.Errorf("%s", w.Body)
 	}
 	for _, icon := range m.Icons {
@@ -236,7 +259,8 @@ func TestCleaningPageIsIsolated(t *testing.T) {
 	for _, c := range []struct {
 		config   Config
 		isolated bool
-	}{{Config{Browser: BrowserOn}, true}, {Config{Browser: BrowserOnly}, true}, {Config{Browser: BrowserOff}, false}, {Config{Browser: BrowserOn, Turnstile: true}, false}} {
+	}{{Config{Browser: BrowserOn}, true}, {Config{Browser: BrowserOnly}, true},
+		{Config{Browser: BrowserOff}, false}, {Config{Browser: BrowserOn, Turnstile: true}, false}} {
 		u, err := New(c.config)
 		if err != nil {
 			t.Fatal(err)

@@ -28,7 +28,8 @@ func main() {
 }
 
 func fetch() error {
-	platform := cmp.Or(os.Getenv("TARGET_GOOS"), runtime.GOOS) + "-" + cmp.Or(os.Getenv("TARGET_GOARCH"), runtime.GOARCH)
+	platform := cmp.Or(os.Getenv("TARGET_GOOS"), runtime.GOOS) + "-" +
+		cmp.Or(os.Getenv("TARGET_GOARCH"), runtime.GOARCH)
 	lib, ok := pin.Libraries[platform]
 	if !ok {
 		return fmt.Errorf("%s %s has no library for %s; there are: %v",
@@ -38,7 +39,8 @@ func fetch() error {
 		Package: pin.Package, Version: pin.Version, PackageSHA256: pin.PackageSHA256,
 		Path: lib.Path, SHA256: lib.SHA256,
 	}
-	fetched, err := npm.Embed(filepath.Join("internal", "nn", "library", platform, "onnxruntime.zst"), lib.SHA256, file.Fetch)
+	fetched, err := npm.Embed(filepath.Join("internal", "nn", "library", platform, "onnxruntime.zst"),
+		lib.SHA256, file.Fetch)
 	if fetched {
 		fmt.Printf("fetched ONNX Runtime %s for %s\n", pin.Version, platform)
 	}

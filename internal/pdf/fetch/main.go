@@ -31,13 +31,14 @@ var module = npm.File{
 const metered = "d923a51274dae7818c2e22c567b08ef0d3738902b73792aaf9fbc37a385aff0d"
 
 func main() {
-	fetched, err := npm.Embed(filepath.Join("internal", "pdf", "pdfium.wasm.zst"), metered, func() ([]byte, error) {
-		wasm, err := module.Fetch()
-		if err != nil {
-			return nil, err
-		}
-		return meter(wasm)
-	})
+	fetched, err := npm.Embed(filepath.Join("internal", "pdf", "pdfium.wasm.zst"), metered,
+		func() ([]byte, error) {
+			wasm, err := module.Fetch()
+			if err != nil {
+				return nil, err
+			}
+			return meter(wasm)
+		})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "fetch:", err)
 		os.Exit(1)

@@ -34,7 +34,8 @@ func Make(pages ...Page) []byte { return build("", pages) }
 // Encrypted makes a PDF that needs a password, or none when it is empty: encrypted by the standard
 // handler, revision 2 (ISO 32000-1, 7.6.3). What is on the pages comes out as noise.
 func Encrypted(password string) []byte {
-	const padding = "\x28\xbf\x4e\x5e\x4e\x75\x8a\x41\x64\x00\x4e\x56\xff\xfa\x01\x08\x2e\x2e\x00\xb6\xd0\x68\x3e\x80\x2f\x0c\xa9\xfe\x64\x53\x69\x7a"
+	const padding = "\x28\xbf\x4e\x5e\x4e\x75\x8a\x41\x64\x00\x4e\x56\xff\xfa" +
+		"\x01\x08\x2e\x2e\x00\xb6\xd0\x68\x3e\x80\x2f\x0c\xa9\xfe\x64\x53\x69\x7a"
 	const id, keyBytes = "0123456789abcdef", 5
 	permissions := int32(-4)
 	padded := func(s string) []byte { return []byte((s + padding)[:len(padding)]) }
@@ -51,7 +52,8 @@ func Encrypted(password string) []byte {
 	seed := append(padded(password), owner...)
 	seed = binary.LittleEndian.AppendUint32(seed, uint32(permissions))
 	user := encrypt(md5.Sum(append(seed, id...)), []byte(padding))
-	return build(fmt.Sprintf("/ID [<%x> <%[1]x>] /Encrypt << /Filter /Standard /V 1 /R 2 /O <%x> /U <%x> /P %d >>",
+	return build(fmt.Sprintf("/ID [<%x> <%[1]x>] /Encrypt << /Filter /Standard /V 1 /R 2 /O <%x> /U "+
+		"<%x> /P %d >>",
 		id, owner, user, permissions), []Page{{}})
 }
 
@@ -94,10 +96,12 @@ func build(trailer string, pages []Page) []byte {
 		if p.Text != "" {
 			content += fmt.Sprintf("BT /F 24 Tf 50 %d Td (%s) Tj ET\n", p.Height-80, p.Text)
 		}
-		object("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 %d %d] /Rotate %d /Contents %d 0 R %s /Resources << /Font << /F 3 0 R >> /XObject << /Scan %s /Form %d 0 R >> >> >>",
+		object("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 %d %d] /Rotate %d /Contents %d 0 R %s "+
+			"/Resources << /Font << /F 3 0 R >> /XObject << /Scan %s /Form %d 0 R >> >> >>",
 			p.Width, p.Height, p.Rotate, first+each*i+1, extra, scan, first+each*i+3)
 		stream("", []byte(content+p.Content))
-		stream(fmt.Sprintf("/Type /XObject /Subtype /Image /Width %d /Height %d /ColorSpace /DeviceRGB /BitsPerComponent 8 /Filter /DCTDecode",
+		stream(fmt.Sprintf("/Type /XObject /Subtype /Image /Width %d /Height %d /ColorSpace /DeviceRGB "+
+			"/BitsPerComponent 8 /Filter /DCTDecode",
 			config.Width, config.Height), p.Scan)
 		object("%s", cmp.Or(p.Form, "null"))
 	}
@@ -106,7 +110,8 @@ func build(trailer string, pages []Page) []byte {
 	for _, at := range offsets {
 		fmt.Fprintf(&b, "%010d 00000 n \n", at)
 	}
-	fmt.Fprintf(&b, "trailer\n<< /Size %d /Root 1 0 R /Info 4 0 R %s >>\nstartxref\n%d\n%%%%EOF\n", len(offsets)+1, trailer, start)
+	fmt.Fprintf(&b, "trailer\n<< /Size %d /Root 1 0 R /Info 4 0 R %s >>\nstartxref\n%d\n%%%%EOF\n",
+		len(offsets)+1, trailer, start)
 	return b.Bytes()
 }
 

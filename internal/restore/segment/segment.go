@@ -27,7 +27,8 @@ type Picture struct {
 // Probe runs an empty tile through the network.
 func (n Networks) Probe(ctx context.Context) error {
 	shape := nn.Portrait
-	return n.Tiles.Run(ctx, shape, make([]float32, nn.TileInputs(shape)), make([]float32, nn.Classes*shape.Pixels()))
+	return n.Tiles.Run(ctx, shape, make([]float32, nn.TileInputs(shape)),
+		make([]float32, nn.Classes*shape.Pixels()))
 }
 
 // Classify classifies every pixel of the working picture, so many tiles at once.

@@ -76,7 +76,9 @@ func TestContextLiesUnderItsTile(t *testing.T) {
 		scale := 512 / float64(size.Y)
 		m, tiles := raster.NewRGB(size.X, size.Y), &seen{}
 		p := Picture{Page: image.NewRGBA(image.Rect(0, 0, m.W, m.H)), RGB: m, Gain: [3]float32{1, 1, 1}}
-		if _, err := (Networks{Overview: ramp{min(scale, 0.5)}, Tiles: tiles}).Classify(context.Background(), p, 1); err != nil {
+		if _, err := (Networks{Overview: ramp{min(scale, 0.5)}, Tiles: tiles}).Classify(
+			context.Background(), p, 1,
+		); err != nil {
 			t.Fatal(err)
 		}
 		columns, rows := nn.Portrait.W/nn.Cell, nn.Portrait.H/nn.Cell
@@ -84,8 +86,10 @@ func TestContextLiesUnderItsTile(t *testing.T) {
 		for _, cell := range []image.Point{{2, 3}, {10, 14}, {17, 24}} {
 			i := cell.Y*columns + cell.X
 			x, y := float64(left+cell.X*nn.Cell+nn.Cell/2), float64(top+cell.Y*nn.Cell+nn.Cell/2)
-			if gotX, gotY := tiles.told[i], tiles.told[columns*rows+i]; math.Abs(float64(gotX)-x) > 1 || math.Abs(float64(gotY)-y) > 1 {
-				t.Errorf("%v: cell %v is told of the place %.0f,%.0f, want %.0f,%.0f", size, cell, gotX, gotY, x, y)
+			if gotX, gotY := tiles.told[i], tiles.told[columns*rows+i]; math.Abs(float64(gotX)-x) > 1 ||
+				math.Abs(float64(gotY)-y) > 1 {
+				t.Errorf("%v: cell %v is told of the place %.0f,%.0f, want %.0f,%.0f", size, cell, gotX,
+					gotY, x, y)
 			}
 		}
 	}

@@ -28,7 +28,8 @@ func compileEngine() ([]byte, error) {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	target := filepath.Join(dir, "engine.wasm")
-	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", target, "./internal/browser")
+	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o",
+		target, "./internal/browser")
 	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
 	build.Stderr = os.Stderr
 	if err := build.Run(); err != nil {
@@ -68,7 +69,9 @@ func (b *builder) engineWorker() error {
 	}
 	options := esbuild([]string{root + "/src/worker/engine.ts"})
 	options.Conditions = []string{"onnxruntime-web-use-extern-wasm"}
-	options.Alias = map[string]string{"go-wasm-exec": filepath.Join(strings.TrimSpace(string(goroot)), "lib/wasm/wasm_exec.js")}
+	options.Alias = map[string]string{
+		"go-wasm-exec": filepath.Join(strings.TrimSpace(string(goroot)), "lib/wasm/wasm_exec.js"),
+	}
 	options.EntryNames = "[name].worker-[hash]"
 	options.Platform = api.PlatformBrowser
 	outputs, err := b.run(options)

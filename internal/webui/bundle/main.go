@@ -73,7 +73,8 @@ func bundle() error {
 		files:    map[string][]byte{},
 		wasm:     engine,
 	}
-	for _, step := range []func() error{b.icons, b.static, b.pdf, b.scripts, b.engine, b.serviceWorker} {
+	for _, step := range []func() error{b.icons, b.static, b.pdf, b.scripts, b.engine,
+		b.serviceWorker} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -85,15 +86,17 @@ func bundle() error {
 func hashInputs(engine []byte) (string, error) {
 	sum := sha256.New()
 	sum.Write(engine)
-	for _, name := range []string{"bundle", "src", "static", "locales", "style.css", "package-lock.json", "tsconfig.json"} {
-		err := filepath.WalkDir(filepath.Join(root, name), func(file string, entry fs.DirEntry, err error) error {
-			if err != nil || entry.IsDir() {
+	for _, name := range []string{"bundle", "src", "static", "locales", "style.css",
+		"package-lock.json", "tsconfig.json"} {
+		err := filepath.WalkDir(filepath.Join(root, name),
+			func(file string, entry fs.DirEntry, err error) error {
+				if err != nil || entry.IsDir() {
+					return err
+				}
+				text, err := os.ReadFile(file)
+				fmt.Fprintf(sum, "%s %d\n%s", filepath.ToSlash(file), len(text), text)
 				return err
-			}
-			text, err := os.ReadFile(file)
-			fmt.Fprintf(sum, "%s %d\n%s", filepath.ToSlash(file), len(text), text)
-			return err
-		})
+			})
 		if err != nil {
 			return "", err
 		}
@@ -111,7 +114,8 @@ func install() error {
 	if made, err := os.ReadFile(mark); err == nil && bytes.Equal(made, lock) {
 		return nil
 	}
-	npm := exec.Command("npm", "ci", "--ignore-scripts", "--omit=optional", "--no-audit", "--no-fund", "--loglevel=error")
+	npm := exec.Command("npm", "ci", "--ignore-scripts", "--omit=optional", "--no-audit", "--no-fund",
+		"--loglevel=error")
 	npm.Dir, npm.Stdout, npm.Stderr = root, os.Stderr, os.Stderr
 	if err := npm.Run(); err != nil {
 		return fmt.Errorf("npm ci in %s: %w", root, err)
@@ -165,7 +169,8 @@ func (b *builder) pdf() error {
 	}
 	folder := "pdf-" + about.Version
 	b.Files["pdfjs"] = folder
-	for _, pattern := range []string{"legacy/build/pdf.worker.min.mjs", "cmaps/*.bcmap", "standard_fonts/*.pfb", "wasm/*.wasm", "wasm/*.js", "iccs/*.icc"} {
+	for _, pattern := range []string{"legacy/build/pdf.worker.min.mjs", "cmaps/*.bcmap",
+		"standard_fonts/*.pfb", "wasm/*.wasm", "wasm/*.js", "iccs/*.icc"} {
 		found, err := filepath.Glob(filepath.Join(from, pattern))
 		if err != nil || len(found) == 0 {
 			return fmt.Errorf("pdfjs-dist has no %s (%v)", pattern, err)
@@ -199,7 +204,8 @@ func (b *builder) scripts() error {
 		return err
 	}
 	for name, output := range outputs {
-		if output.EntryPoint == "" || !strings.HasPrefix(output.EntryPoint, root) || strings.Contains(output.EntryPoint, "node_modules") {
+		if output.EntryPoint == "" || !strings.HasPrefix(output.EntryPoint, root) ||
+			strings.Contains(output.EntryPoint, "node_modules") {
 			continue
 		}
 		source := path.Base(output.EntryPoint)
@@ -231,7 +237,8 @@ func (b *builder) serviceWorker() error {
 		return err
 	}
 	options := esbuild([]string{root + "/src/worker/sw.ts"})
-	options.Define = map[string]string{"KEEP": string(list), "ENGINE": string(large), "VERSION": fmt.Sprintf("%q", b.Inputs[:12])}
+	options.Define = map[string]string{"KEEP": string(list), "ENGINE": string(large),
+		"VERSION": fmt.Sprintf("%q", b.Inputs[:12])}
 	options.EntryNames = "[name]"
 	_, err = b.run(options)
 	return err
