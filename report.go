@@ -11,14 +11,14 @@ import (
 // Report says what was done to a page, and how sure the stages were. As JSON it is what the API and
 // the command line give.
 type Report struct {
-	Removed    float64    `json:"removed"`           // share of the page's pixels that were removed, 0 to 1
-	Turned     int        `json:"turned"`            // degrees clockwise that the page was turned to stand upright: 0, 90, 180 or 270
-	Flattened  bool       `json:"flattened"`         // perspective, skew or curl was undone
-	Skew       float64    `json:"skew"`              // degrees clockwise by which the page was skewed at its middle, which was undone
-	Curl       float64    `json:"curl"`              // how far lines of print bowed, which was undone, as a share of the page's longer side; 0 if it was not bent
+	Removed   float64 `json:"removed"`   // share of the page's pixels that were removed, 0 to 1
+	Turned    int     `json:"turned"`    // degrees clockwise that the page was turned to stand upright: 0, 90, 180 or 270
+	Flattened bool    `json:"flattened"` // perspective, skew or curl was undone
+	Skew      float64 `json:"skew"`      // degrees clockwise by which the page was skewed at its middle, which was undone
+	Curl      float64 `json:"curl"`      // how far lines of print bowed, which was undone, as a share of the page's longer side; 0 if it was not bent
 	// where the result's corners were, if it was flattened
 	Corners    *Corners   `json:"corners,omitempty"`
-	Moire      int        `json:"moire"`             // waves of a photographed screen's pattern that were taken away
+	Moire      int        `json:"moire"` // waves of a photographed screen's pattern that were taken away
 	Confidence Confidence `json:"confidence"`
 	Timings    Timings    `json:"ms"`
 }
@@ -30,7 +30,7 @@ type Corners [4][2]float64
 
 // Confidence is how sure the stages were, each from 0 to 1. It is 0 of a stage that was left out.
 type Confidence struct {
-	Orient  float64 `json:"orient"`  // probability that the page now stands upright
+	Orient float64 `json:"orient"` // probability that the page now stands upright
 	// share of the lines of print, rules and edges that agree with each other, or of the lines' bend
 	// that was undone
 	Flatten float64 `json:"flatten"`

@@ -10,7 +10,8 @@ import (
 	"io/fs"
 )
 
-//go:embed segment.onnx segment.json overview.onnx overview.json judge.onnx judge.json orient.onnx orient.json flatten.onnx flatten.json
+//go:embed segment.onnx segment.json overview.onnx overview.json judge.onnx judge.json
+//go:embed orient.onnx orient.json flatten.onnx flatten.json
 var files embed.FS
 
 // Manifest describes a network.

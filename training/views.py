@@ -15,8 +15,8 @@ from .pens import ink_colour
 
 LARGEST = (1400, 1900)  # short and long side of a page as it is shown; larger ones are cut
 TURNED_SHARE = 0.2  # of pages that lie on their side or head
-REINKED_SHARE = 0.45  # of real written pages whose writing gets another ink
-REPRINTED_SHARE = 0.2  # of real pages of which print gets another ink
+REINKED_SHARE = 0.35  # of real written pages whose writing gets another ink
+REPRINTED_SHARE = 0.08  # of real pages of which print gets another ink
 SOLID = 0.55  # share of its box that a filled bubble covers
 DOT = 6  # pixels: smaller is a full stop
 BENT = (0.02, 0.12)  # how far strokes that are laid are bent, against the length of the bends

@@ -144,7 +144,8 @@ func TestInputIsChecked(t *testing.T) {
 			}
 		}
 		for _, bad := range []string{"", "ninechars", strings.Repeat("ab", 100) + "c", "Password123",
-			" 1234567890 ", "aaaaaaaaaaaa", "ääääääääää", "          ", "ANN@example.com", "broken \xff text"} {
+			" 1234567890 ", "aaaaaaaaaaaa", "ääääääääää", "          ",
+			"ANN@example.com", "broken \xff text"} {
 			var input *account.InputError
 			if err := w.SignUp(w.ctx, email, bad, address); !errors.As(err, &input) ||
 				input.Field != "password" {

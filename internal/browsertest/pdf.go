@@ -97,7 +97,9 @@ func (p *Page) ReadPDF(data []byte) []ReadPage {
 			canvas.width = viewport.width; canvas.height = viewport.height;
 			await page.render({ canvas, viewport }).promise;
 			const [grey] = canvas.getContext('2d').getImageData(canvas.width / 2, canvas.height / 3, 1, 1).data;
-			pages.push([viewport.width / 0.2, viewport.height / 0.2, (await page.getTextContent()).items.length, grey * 100 / 255]);
+			pages.push([viewport.width / 0.2, viewport.height / 0.2,
+				(await page.getTextContent()).items.length,
+				grey * 100 / 255]);
 		}
 		window.madePages = JSON.stringify(pages);
 	})().catch((error) => { window.madePages = String(error.stack); }), ''`)

@@ -41,7 +41,8 @@ type errOther struct{ about map[string]string }
 
 func (e errOther) Error() string {
 	return fmt.Sprintf("a batch with other settings has work left in that destination: source %s, "+
-		"options %s; start it again as it was, or add --anew to this one, which drops what that one has left",
+		"options %s; start it again as it was, or add --anew to this one, which "+
+		"drops what that one has left",
 		e.about["unink-source"], e.about["unink-options"])
 }
 

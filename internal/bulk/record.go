@@ -160,6 +160,6 @@ func (b *Batch) checkName(ctx context.Context, p page, name string) error {
 		return err
 	}
 	return &unink.Error{Code: unink.ErrOption, Op: "write",
-		Message: fmt.Sprintf("its result would be %s, as that of %s", name, other),
-		Hint:    "give one of them another name"}
+		Message: fmt.Sprintf("its result would be %s, as that of %s", name,
+			other), Hint: "give one of them another name"}
 }

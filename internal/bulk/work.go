@@ -105,8 +105,9 @@ func (b *Batch) clean(ctx context.Context, p page) (*unink.Result, error) {
 	}
 	if n := imagefile.Pages(image); n > 1 {
 		return nil, &unink.Error{Code: unink.ErrFormat, Op: "clean",
-			Message: fmt.Sprintf("a file of %d pages", n),
-			Hint:    "a batch takes one page a file; take it apart before"}
+			Message: fmt.Sprintf(
+				"a file of %d pages", n,
+			), Hint: "a batch takes one page a file; take it apart before"}
 	}
 	for n := 1; ; {
 		res, err := b.fleet.CleanBulk(ctx, image, b.cfg.Options)

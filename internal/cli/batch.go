@@ -28,9 +28,9 @@ type batchCmd struct {
 // Help is shown under the flags.
 func (*batchCmd) Help() string {
 	return `Stopped or killed at any time, the same command goes on where it was, also on several machines at
-once. A page is cleaned again only when it or the options changed. A result has its page's name, and
-the ending of its format after it where that differs: x.heic becomes x.heic.jpg. What was done stands
-in .unink in the destination. Pages go when no page of a service waits for a worker.
+once. A page is cleaned again only when it or the options changed. A result has its page's name,
+and the ending of its format after it where that differs: x.heic becomes x.heic.jpg. What was done
+stands in .unink in the destination. Pages go when no page of a service waits for a worker.
 Exit codes: 0 done, 1 stopped, 2 wrong use, 3 some pages failed, 130 interrupted.`
 }
 

@@ -26,7 +26,7 @@ type cleanCmd struct {
 	Stages         bool     `help:"Also write NAME.1-orient.png and so on: each picture as the stages leave it (not of PDFs)."`
 	Pages          string   `placeholder:"LIST" help:"Only these pages of PDFs and TIFFs, such as 2-5 or 1,3,7-."`
 	KeepCleanPages bool     `help:"Leave pages of a PDF as they are, text and vectors included, where nothing is removed or corrected."`
-	SkipExisting   bool     `help:"Pass over what has a result already."`
+	SkipExisting   bool     `help:"Pass over what has a result already that is no older."`
 	Jobs           int      `short:"j" placeholder:"N" help:"Pages cleaned at once. Default: the number of CPUs, at most 4."`
 	JSON           bool     `name:"json" help:"Report as JSON, one object a line."`
 	optionFlags
@@ -36,10 +36,10 @@ type cleanCmd struct {
 
 // Help is shown under the flags.
 func (*cleanCmd) Help() string {
-	return `A PDF becomes a PDF, of pictures of its pages at their own size; blank pages stay as they are. When
-a page fails, the others are tried, but the PDF is not written.
-The pages of a TIFF become a picture each: x-001.clean.png and so on. They, or several pictures, become one
-PDF with -o x.pdf, each page at the size that its resolution gives it, or as wide as A4.
+	return `A PDF becomes a PDF, of pictures of its pages at their own size; blank pages stay as they are.
+When a page fails, the others are tried, but the PDF is not written.
+The pages of a TIFF become a picture each: x-001.clean.png and so on. They, or several pictures,
+become one PDF with -o x.pdf, each page at the size that its resolution gives it, or as wide as A4.
 Inputs are never overwritten; earlier outputs are. Exit codes: 0 done, 1 failed, 2 wrong use,
 3 some inputs failed, 130 interrupted.`
 }
@@ -63,7 +63,7 @@ func (c *cleanCmd) Run(env *environment) error {
 	if c.Server != "" {
 		return c.cleanThere(env, p)
 	}
-	jobs := max(1, min(p.Pages(), c.jobs()))
+	jobs := max(1, min(p.Pages(), pagesAtOnce(c.Jobs)))
 	cfg := c.config(jobs, unink.Limits{MaxBytes: job.MaxFileBytes})
 	if c.Stages {
 		cfg.Show = job.ShowStage
@@ -104,9 +104,10 @@ func (c *cleanCmd) plan(env *environment) (*job.Plan, error) {
 	return p, err
 }
 
-func (c *cleanCmd) jobs() int {
-	if c.Jobs > 0 {
-		return c.Jobs
+// pagesAtOnce is what -j says, or as many as suit this machine.
+func pagesAtOnce(asked int) int {
+	if asked > 0 {
+		return asked
 	}
 	return min(defaultJobs, runtime.NumCPU())
 }

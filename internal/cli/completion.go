@@ -16,7 +16,8 @@ type completionCmd struct {
 
 var completions = map[string]string{
 	"bash": "complete -o default -C 'unink complete' unink\n",
-	"zsh":  "autoload -U +X bashcompinit && bashcompinit\ncomplete -o default -C 'unink complete' unink\n",
+	"zsh": "autoload -U +X bashcompinit && bashcompinit\n" +
+		"complete -o default -C 'unink complete' unink\n",
 	"fish": "complete -c unink -a '(COMP_LINE=(commandline -cp) unink complete)'\n",
 }
 

@@ -219,8 +219,9 @@ func (c *serveCmd) service() (s app.Service, err error) {
 func (c *serveCmd) backend() app.Config {
 	b := c.sellingFlags.backend(c.storeFlags, c.domainFlags)
 	b.Keep = app.Keep{Guests: time.Duration(c.KeepGuests) * day,
-		Unconfirmed: time.Duration(c.KeepUnconfirmed) * day,
-		DeadMail:    time.Duration(c.KeepDeadMail) * day}
+		Unconfirmed: time.Duration(c.KeepUnconfirmed) * day, DeadMail: time.Duration(
+			c.KeepDeadMail,
+		) * day}
 	b.OIDC = account.OIDC{Issuer: c.OidcIssuer, ClientID: c.OidcClient, ClientSecret: c.OidcSecret}
 	if c.OidcIssuer != "" {
 		b.OIDC.RedirectURL = c.PublicURL + "/api/sign-in/callback"

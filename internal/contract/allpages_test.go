@@ -184,8 +184,9 @@ func TestPageLooks(t *testing.T) {
 			shoot(p, "front", look.size, look.scheme, look.language, "page")
 			p.Pick(p.File("IMG_20270301_164455_a_long_name_of_a_photo.jpg", photo),
 				p.File("notes.pdf", browsertest.PDF(browsertest.PDFPage{Width: 200, Height: 300, Grey: 95},
-					browsertest.PDFPage{Width: 200, Height: 300, Grey: 95})),
-				p.File("broken.pdf", []byte("%PDF-1.7")))
+					browsertest.PDFPage{Width: 200, Height: 300, Grey: 95})), p.File(
+					"broken.pdf", []byte("%PDF-1.7"),
+				))
 			p.UntilLong(`states() == 'done,done,pausing,refused'`)
 			shoot(p, "front", look.size, look.scheme, look.language, "queue")
 			p.Pressed("#options summary")

@@ -178,8 +178,9 @@ func queues(_ *testing.T, _ *service, p *browsertest.Page) {
 // What cannot be cleaned is told before anything is sent.
 func isRefusedAtOnce(t *testing.T, _ *service, p *browsertest.Page) {
 	p.Pick(p.File("small.png", encoded(drawn(15, 40, false))),
-		p.File("text.jpg", []byte("not a picture at all")), p.File("a.pdf", []byte("%PDF-1.7 and so on")),
-		p.File("empty.png", nil))
+		p.File("text.jpg", []byte("not a picture at all")), p.File(
+			"a.pdf", []byte("%PDF-1.7 and so on"),
+		), p.File("empty.png", nil))
 	p.Until(`states() == 'refused,refused,refused,refused'`)
 	for i, want := range []string{"16 pixels", "JPEG, PNG", "PDF", "empty"} {
 		if got := p.Eval(fmt.Sprintf(`document.querySelectorAll('.state')[%d].textContent`,
@@ -281,7 +282,8 @@ func choosesOptions(t *testing.T, _ *service, p *browsertest.Page) {
 	p.Pick(p.File("b.png", written))
 	p.UntilLong(`states() == 'done,done'`)
 	p.Is(sent,
-		"preserveColor=true,keepOrientation=true,keepDistortion=true,remove=red,green,pencil,output_format=jpeg")
+		"preserveColor=true,keepOrientation=true,keepDistortion=true,"+
+			"remove=red,green,pencil,output_format=jpeg")
 	p.Press("Compare: b.png")
 	name, data := p.Download("#actions .download")
 	m, _ := decoded(t, data)

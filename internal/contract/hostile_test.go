@@ -94,7 +94,8 @@ func fixation(t *testing.T, s *service, u user) {
 
 var attacks = []string{`' OR '1'='1`, `'; DROP TABLE users; --`, `" OR 1=1 --`, `\'; SELECT pg_sleep(9); --`, "x' UNION SELECT 1,2,3 --"}
 
-// sql sends SQL in every field and header that is looked up. What is not a name that the caller may choose is refused.
+// sql sends SQL in every field and header that is looked up. What is not a name that the caller may
+// choose is refused.
 func sql(t *testing.T, s *service, u user, c customer) {
 	refused := func(what string, a answer) {
 		t.Helper()
@@ -103,14 +104,17 @@ func sql(t *testing.T, s *service, u user, c customer) {
 		}
 	}
 	for _, x := range attacks {
-		for _, field := range []string{"userId", "cfTurnstileToken", "pageSlug", "isPdfProcessing", "isBulkProcessing", "preserveColor", "output_format"} {
+		for _, field := range []string{"userId", "cfTurnstileToken", "pageSlug", "isPdfProcessing",
+			"isBulkProcessing", "preserveColor", "output_format"} {
 			refused(field, s.upload(t, request{}, "image", page, field, x))
 		}
 		refused("X-User-Type", s.upload(t, request{header: map[string]string{"X-User-Type": x}}, "image", page))
 		refused("X-Device-Id", s.upload(t, request{header: map[string]string{"X-User-Type": "anonymous", "X-Device-Id": x}}, "image", page, "userId", x))
 		refused("session", s.upload(t, request{header: map[string]string{"Authorization": "Bearer " + x}}, "image", page, "userId", u.id))
 		refused("cookie", s.upload(t, request{header: map[string]string{"Cookie": "unink=" + x}}, "image", page, "userId", u.id))
-		refused("query", s.upload(t, request{path: "/api/process-image?preserveColor=%27%20OR%201", header: u.bearer()}, "image", page))
+		refused("query",
+			s.upload(t, request{path: "/api/process-image?preserveColor=%27%20OR%201", header: u.bearer()},
+				"image", page))
 		refused("token", s.send(t, c.cleanup(media(page)).with("Authorization", "Bearer "+x)))
 		refused("media_id", s.send(t, c.cleanup(string(marshal(t, map[string]string{"media_id": x})))))
 		refused("key", s.send(t, c.cleanup(string(marshal(t, map[string]string{x: x})))))
@@ -138,7 +142,8 @@ func logInjection(t *testing.T, s *service, u user, c customer) {
 		s.upload(t, request{}, "image", page, "userId", bait),
 		s.upload(t, request{}, "image", page, "cfTurnstileToken", bait),
 		s.upload(t, request{header: u.bearer()}, "image", page, "isPdfProcessing", bait),
-		s.upload(t, request{path: "/api/process-image?preserveColor=x%0d%0aX-Injected:%20yes", header: u.bearer()}, "image", page),
+		s.upload(t, request{path: "/api/process-image?preserveColor=x%0d%0aX-Injected:%20yes",
+			header: u.bearer()}, "image", page),
 		s.send(t, c.cleanup(string(marshal(t, map[string]string{bait: "x"})))),
 		s.send(t, c.cleanup(string(marshal(t, map[string]string{"media_id": bait})))),
 		s.send(t, request{method: http.MethodGet, path: "/x%0d%0aX-Injected:%20yes/../../etc/passwd"}),
@@ -146,7 +151,8 @@ func logInjection(t *testing.T, s *service, u user, c customer) {
 		s.post(t, "/api/log-in", map[string]string{"email": bait, "password": bait}),
 	}
 	for _, a := range answers {
-		if a.status < 400 || a.status >= 500 || a.header.Get("X-Injected") != "" || strings.Contains(string(a.body), "root:") {
+		if a.status < 400 || a.status >= 500 || a.header.Get("X-Injected") != "" ||
+			strings.Contains(string(a.body), "root:") {
 			t.Errorf("%d %v %.200s", a.status, a.header, a.body)
 		}
 	}

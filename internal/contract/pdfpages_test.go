@@ -100,8 +100,9 @@ func sendsOddPDFs(t *testing.T, _ *service, p *browsertest.Page) {
 func keepsBlankPages(t *testing.T, _ *service, p *browsertest.Page) {
 	p.Toggle("[name=preserveColor][value=true]") // which turns no page
 	p.Pick(p.File("a.pdf", browsertest.PDF(browsertest.PDFPage{Width: 100, Height: 100, Grey: 90},
-		browsertest.PDFPage{Width: 120, Height: 100, Grey: 100, Blank: true},
-		browsertest.PDFPage{Width: 140, Height: 100, Grey: 90})))
+		browsertest.PDFPage{Width: 120, Height: 100, Grey: 100, Blank: true}, browsertest.PDFPage{
+			Width: 140, Height: 100, Grey: 90,
+		})))
 	p.UntilLong(
 		`states() == 'done' && document.querySelector('.state').textContent == 'Done, 3 pages'`,
 	)
@@ -160,8 +161,9 @@ func sendsPDFBeyondCredits(t *testing.T, s *service, p *browsertest.Page) {
 	p.Until(`document.querySelector('#left span').textContent == '2 credits left, one for each page.'`)
 	p.Toggle("[name=preserveColor][value=true]") // which turns no page
 	p.Pick(p.File("a.pdf", browsertest.PDF(browsertest.PDFPage{Width: 100, Height: 100, Grey: 90},
-		browsertest.PDFPage{Width: 120, Height: 100, Grey: 90},
-		browsertest.PDFPage{Width: 140, Height: 100, Grey: 90})))
+		browsertest.PDFPage{Width: 120, Height: 100, Grey: 90}, browsertest.PDFPage{
+			Width: 140, Height: 100, Grey: 90,
+		})))
 	p.UntilLong(
 		`states() == 'choosing' && document.querySelector('.state').textContent == 'This PDF has 3 pages and needs a credit for each; you have 2. Which pages?'`,
 	)

@@ -181,7 +181,8 @@ func everyAnswersHeaders(t *testing.T, s *service, c customer) {
 			t.Errorf("%s: %d %.200s, want %d", name, a.status, a.body, k.status)
 		}
 		wantHeaders(t, name, a)
-		if kind := a.header.Get("Content-Type"); !strings.Contains(kind, "javascript") && !strings.Contains(kind, "html") && inside.Match(a.body) && k.r.path != "/openapi.json" {
+		if kind := a.header.Get("Content-Type"); !strings.Contains(kind, "javascript") &&
+			!strings.Contains(kind, "html") && inside.Match(a.body) && k.r.path != "/openapi.json" {
 			t.Errorf("%s tells of the inside: %s", name, inside.Find(a.body))
 		}
 	}
@@ -194,17 +195,20 @@ func wantHeaders(t *testing.T, name string, a answer) {
 	if !strings.HasPrefix(policy, "default-src 'none'") || strings.Contains(policy, "'unsafe-") {
 		t.Errorf("%s: Content-Security-Policy %q", name, policy)
 	}
-	if !strings.Contains(h.Get("Content-Type"), "javascript") && !strings.Contains(policy, "frame-ancestors 'none'") {
+	if !strings.Contains(h.Get("Content-Type"), "javascript") &&
+		!strings.Contains(policy, "frame-ancestors 'none'") {
 		t.Errorf("%s may be shown in a frame: %q", name, policy)
 	}
 	if referrer := h.Get("Referrer-Policy"); referrer != "no-referrer" && referrer != "same-origin" {
 		t.Errorf("%s: Referrer-Policy %q", name, referrer)
 	}
-	if h.Get("X-Content-Type-Options") != "nosniff" || h.Get("X-Request-Id") == "" || h.Get("Cache-Control") == "" {
+	if h.Get("X-Content-Type-Options") != "nosniff" || h.Get("X-Request-Id") == "" ||
+		h.Get("Cache-Control") == "" {
 		t.Errorf("%s: %v", name, h)
 	}
 	for header := range h {
-		if header == "Server" || strings.HasPrefix(header, "X-Powered") || strings.HasPrefix(header, "Access-Control-") {
+		if header == "Server" || strings.HasPrefix(header, "X-Powered") ||
+			strings.HasPrefix(header, "Access-Control-") {
 			t.Errorf("%s has %s: %s", name, header, h.Get(header))
 		}
 	}
@@ -231,16 +235,21 @@ func (s *service) exchange(t *testing.T, text string) string {
 // paths asks for files that are none of the service's.
 func paths(t *testing.T, s *service) {
 	for _, path := range []string{
-		"/../etc/passwd", "/assets/../../../../etc/passwd", "/assets/..%2f..%2f..%2fetc/passwd", "/assets/%2e%2e/%2e%2e/unink.db", "/assets//etc/passwd",
-		"/assets/..\\..\\etc\\passwd", "/assets/%00", "/assets/.", "/assets/", "/assets/%c0%ae%c0%ae/etc/passwd", "/sw.js/../../unink.db", "/mail/", "/secret", "/.git/config",
-		"/unink.db", "//etc/passwd", "/%2fetc%2fpasswd", "/proc/self/environ", "/openapi.json/../../../etc/passwd", "/assets/....//....//etc/passwd",
+		"/../etc/passwd", "/assets/../../../../etc/passwd", "/assets/..%2f..%2f..%2fetc/passwd",
+		"/assets/%2e%2e/%2e%2e/unink.db", "/assets//etc/passwd",
+		"/assets/..\\..\\etc\\passwd", "/assets/%00", "/assets/.", "/assets/",
+		"/assets/%c0%ae%c0%ae/etc/passwd", "/sw.js/../../unink.db", "/mail/", "/secret", "/.git/config",
+		"/unink.db", "//etc/passwd", "/%2fetc%2fpasswd", "/proc/self/environ",
+		"/openapi.json/../../../etc/passwd", "/assets/....//....//etc/passwd",
 	} {
 		answer := s.exchange(t, "GET "+path+" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
 		status, _, _ := strings.Cut(strings.TrimPrefix(answer, "HTTP/1.1 "), " ")
-		if !slices.Contains([]string{"400", "404", "301", "307"}, status) || inside.MatchString(answer) || strings.Contains(answer, "SQLite format") {
+		if !slices.Contains([]string{"400", "404", "301", "307"}, status) || inside.MatchString(answer) ||
+			strings.Contains(answer, "SQLite format") {
 			t.Errorf("%s: %.300s", path, answer)
 		}
-		if _, to, moved := strings.Cut(answer, "Location: "); moved && (!strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//")) {
+		if _, to, moved := strings.Cut(answer, "Location: "); moved &&
+			(!strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//")) {
 			t.Errorf("%s leads elsewhere: %.100s", path, to)
 		}
 	}
@@ -292,12 +301,14 @@ func nothingIsFetched(t *testing.T, s *service, c customer) {
 	for _, body := range []string{at, "data:image/png;base64,AAAA", svg} {
 		_ = s.send(t, c.cleanup(string(marshal(t, map[string]string{"media_id": body}))))
 		_ = s.send(t, c.cleanup(media(body)))
-		_ = s.upload(t, request{}, "image", body, "isPdfProcessing", "true", "deviceId", "a device of ours")
+		_ = s.upload(t, request{}, "image", body, "isPdfProcessing", "true", "deviceId",
+			"a device of ours")
 		for _, field := range []string{"userId", "pageSlug", "cfTurnstileToken", "output_format"} {
 			_ = s.upload(t, request{}, "image", page, field, body)
 		}
 	}
-	for _, header := range []string{"Referer", "Origin", "X-Forwarded-Host", "Forwarded", "X-Original-URL", "Content-Location"} {
+	for _, header := range []string{"Referer", "Origin", "X-Forwarded-Host", "Forwarded",
+		"X-Original-URL", "Content-Location"} {
 		_ = s.upload(t, request{header: map[string]string{header: at}}, "image", page)
 	}
 	foreign := request{method: http.MethodGet, path: "/", host: trap.Addr().String()}
@@ -315,7 +326,8 @@ func nothingIsFetched(t *testing.T, s *service, c customer) {
 
 // bombs sends pictures that are small and say that they are not.
 func bombs(t *testing.T, s *service, c customer) {
-	s.send(t, c.cleanup(media(page))).code(t, http.StatusOK, 0) // what any page takes is no matter of bombs
+	// what any page takes is no matter of bombs
+	s.send(t, c.cleanup(media(page))).code(t, http.StatusOK, 0)
 	before := s.memory(t)
 	for name, picture := range map[string]string{
 		"a profile of 16 GiB": withChunk(t, page, "iCCP", "x\x00\x00"+deflated(t, 16<<10)),
@@ -363,7 +375,8 @@ func withChunk(t *testing.T, png, kind, body string) string {
 	return png[:header] + chunk(kind, body) + png[header:]
 }
 
-// proxies attempts to log in, from a trusted proxy: each caller has a throttle of its own, and what a caller says
+// proxies attempts to log in, from a trusted proxy: each caller has a throttle of its own, and what
+// a caller says
 // of itself before the proxy does gives nobody another one.
 func proxies(t *testing.T, s *service) {
 	attempt := func(forwarded string, more ...string) int {
@@ -376,7 +389,10 @@ func proxies(t *testing.T, s *service) {
 	const allowed = 10 // a minute, by address
 	refused := 0
 	for n := range 2 * allowed {
-		if attempt(fmt.Sprintf("203.0.113.%d, 2001:db8::7", n), "Forwarded", fmt.Sprintf("for=203.0.113.%d", n), "X-Real-Ip", fmt.Sprintf("203.0.113.%d", n)) == http.StatusTooManyRequests {
+		if attempt(fmt.Sprintf("203.0.113.%d, 2001:db8::7", n), "Forwarded",
+			fmt.Sprintf(
+				"for=203.0.113.%d", n,
+			), "X-Real-Ip", fmt.Sprintf("203.0.113.%d", n)) == http.StatusTooManyRequests {
 			refused++
 		}
 	}

@@ -112,7 +112,8 @@ func TestMalformedQueries(t *testing.T) {
 	s := start(t, &fakeCleaner{})
 	page := field{name: "image", data: picture(t, 32, 32)}
 	for _, query := range []string{"?preserveColor=%zz", "?preserveColor=maybe;x=1",
-		"?preserveColor=true;x=1", "?%zz=1", "?preserveColor=", "?preserveColor=true&preserveColor=true", "?x=%ff", "?x=%00"} {
+		"?preserveColor=true;x=1", "?%zz=1", "?preserveColor=", "?preserveColor=true&preserveColor=true",
+		"?x=%ff", "?x=%00"} {
 		if a := s.do(s.webRequest(query, page)); !is(
 			t, a, http.StatusBadRequest, "INVALID_PARAMETER", 0,
 		) {

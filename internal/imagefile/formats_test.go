@@ -320,7 +320,8 @@ func TestMetadataIsDropped(t *testing.T) {
 	const secret = "52.5 N 13.4 E, by nobody"
 	page := corner(40, 30)
 	exif := []byte(
-		"Exif\x00\x00MM\x00*\x00\x00\x00\x08\x00\x01\x82\x98\x00\x02\x00\x00\x00\x18\x00\x00\x00\x1a\x00\x00\x00\x00" + secret,
+		"Exif\x00\x00MM\x00*\x00\x00\x00\x08\x00\x01\x82\x98" +
+			"\x00\x02\x00\x00\x00\x18\x00\x00\x00\x1a\x00\x00\x00\x00" + secret,
 	)
 	xmp := []byte("http://ns.adobe.com/xap/1.0/\x00<x:xmpmeta>" + secret + "</x:xmpmeta>")
 	segment := func(jpg []byte, marker byte, body []byte) []byte {

@@ -31,7 +31,9 @@ type Request struct {
 	Options unink.Options
 	Extras
 	KeepClean    bool // leave pages of a PDF as they are where nothing is removed or corrected
-	SkipExisting bool // pass over what has a result already
+	SkipExisting bool // pass over what has a result already that is no older
+
+	Take func(path string, info fs.FileInfo) bool // of a folder's files, those to clean; nil is all
 
 	Stdin  io.Reader
 	Stdout io.Writer
@@ -93,6 +95,13 @@ func (pg page) existing() string {
 		}
 	}
 	return ""
+}
+
+// older says that a file was last changed before another.
+func older(path, than string) bool {
+	a, err := os.Stat(path)
+	b, wrong := os.Stat(than)
+	return err == nil && wrong == nil && a.ModTime().Before(b.ModTime())
 }
 
 func (pg page) maskName() string    { return pg.stem + ".mask.png" }
@@ -171,7 +180,7 @@ func (r Request) Plan(ctx context.Context) (*Plan, error) {
 		pg := place(s)
 		pg.input, pg.number, pg.format = s.path, s.page, format
 		pg.extras = r.Extras
-		if result := pg.existing(); r.SkipExisting && result != "" {
+		if result := pg.existing(); r.SkipExisting && result != "" && !older(result, pg.input) {
 			p.skipped = append(p.skipped, Skipped{pg.input, result + " is there already"})
 			continue
 		}
@@ -297,6 +306,8 @@ func (p *Plan) walk(root, out string) ([]source, error) {
 		case ownResult(path):
 			p.skipped = append(p.skipped, Skipped{path, "a result of unink"})
 			return nil
+		case !p.takes(path, d):
+			return nil
 		}
 		format, isPDF, err := sniff(path)
 		if err != nil {
@@ -307,6 +318,15 @@ func (p *Plan) walk(root, out string) ([]source, error) {
 		return nil
 	})
 	return found, err
+}
+
+// takes says whether a folder's file is one to clean.
+func (p *Plan) takes(path string, d fs.DirEntry) bool {
+	if p.request.Take == nil {
+		return true
+	}
+	info, err := d.Info()
+	return err == nil && p.request.Take(path, info)
 }
 
 // ownResult tells by its name what was written beside an input without -o: x.clean.jpg,

@@ -123,8 +123,9 @@ func (r *remote) Clean(ctx context.Context, data []byte, o unink.Options) (*unin
 	}
 	if len(data) > unink.DefaultMaxBytes {
 		return nil, &unink.Error{Code: unink.ErrTooLarge, Op: "send",
-			Message: fmt.Sprintf("%d bytes; a service takes at most %d", len(data), unink.DefaultMaxBytes),
-			Hint:    "save it smaller, as JPEG for instance, or clean it without --server"}
+			Message: fmt.Sprintf("%d bytes; a service takes at most %d", len(data),
+				unink.DefaultMaxBytes),
+			Hint: "save it smaller, as JPEG for instance, or clean it without --server"}
 	}
 	request := cleanupRequest{
 		MediaID: data, KeepDistortion: o.KeepDistortion, KeepOri: o.KeepOrientation,

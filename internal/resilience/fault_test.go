@@ -131,8 +131,9 @@ func TestDatabaseFails(t *testing.T) {
 func TestRedisFails(t *testing.T) {
 	t.Parallel()
 	breakServer(t, func(s *System) *Link { return s.Redis }, 0,
-		stopped.lasts(2*time.Second), silent.lasts(2*time.Second), slow.lasts(time.Second),
-		cut.lasts(time.Second), reset.lasts(time.Second))
+		stopped.lasts(2*time.Second), silent.lasts(2*time.Second), slow.lasts(time.Second), cut.lasts(
+			time.Second,
+		), reset.lasts(time.Second))
 }
 
 // TestMessagesFail: pages are refused as long as no worker can have them; those that one has may be
@@ -142,6 +143,8 @@ func TestMessagesFail(t *testing.T) {
 	const long = 6 * time.Second // workers are missed after 4
 	lost := []string{busyDeveloper, busyWeb, lateDeveloper, lateWeb, lostDeveloper, lostWeb}
 	breakServer(t, func(s *System) *Link { return s.NATS }, 0,
-		stopped.refuses(long, lost...), silent.refuses(long, lost...), slow.lasts(3*time.Second),
-		cut.lasts(3*time.Second, lost...), reset.refuses(long, lost...))
+		stopped.refuses(long, lost...), silent.refuses(long,
+			lost...), slow.lasts(3*time.Second), cut.lasts(
+			3*time.Second, lost...,
+		), reset.refuses(long, lost...))
 }

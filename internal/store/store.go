@@ -92,7 +92,8 @@ func openSQLite(path string) (*DB, error) {
 	if err := errors.Join(err, made.Close()); err != nil {
 		return nil, err
 	}
-	options := "_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_pragma=foreign_keys(1)&_pragma=secure_delete(1)"
+	options := "_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)" +
+		"&_pragma=synchronous(NORMAL)&_pragma=foreign_keys(1)&_pragma=secure_delete(1)"
 	file := (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath()}).String()
 	write, err := sql.Open("sqlite", file+"?"+options+"&_txlock=immediate")
 	if err != nil {

@@ -34,7 +34,8 @@ func Make(pages ...Page) []byte { return build("", pages) }
 // Encrypted makes a PDF that needs a password, or none when it is empty: encrypted by the standard
 // handler, revision 2 (ISO 32000-1, 7.6.3). What is on the pages comes out as noise.
 func Encrypted(password string) []byte {
-	const padding = "\x28\xbf\x4e\x5e\x4e\x75\x8a\x41\x64\x00\x4e\x56\xff\xfa\x01\x08\x2e\x2e\x00\xb6\xd0\x68\x3e\x80\x2f\x0c\xa9\xfe\x64\x53\x69\x7a"
+	const padding = "\x28\xbf\x4e\x5e\x4e\x75\x8a\x41\x64\x00\x4e\x56\xff\xfa" +
+		"\x01\x08\x2e\x2e\x00\xb6\xd0\x68\x3e\x80\x2f\x0c\xa9\xfe\x64\x53\x69\x7a"
 	const id, keyBytes = "0123456789abcdef", 5
 	permissions := int32(-4)
 	padded := func(s string) []byte { return []byte((s + padding)[:len(padding)]) }

@@ -63,7 +63,7 @@ func TestBlankUnderAWordIsWhole(t *testing.T) {
 			s, plane := emptyPlane(w, h)
 			for x := from; x < to; x++ {
 				hidden := x >= from+end && x < to-end
-				for y := top; y < top+thick && !(hidden && c.gap > 0 && x%c.gap == 0); y++ {
+				for y := top; y < top+thick && (!hidden || c.gap == 0 || x%c.gap != 0); y++ {
 					setInk(s, plane, x, y, hidden)
 				}
 			}
