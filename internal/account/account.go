@@ -36,12 +36,12 @@ const (
 
 // User is somebody who has an account.
 type User struct {
-	ID       string    `json:"id"`
-	Kind     Kind      `json:"kind"`
+	ID   string `json:"id"`
+	Kind Kind   `json:"kind"`
 	// lower case; empty for anonymous accounts and identities without one
 	Email    string    `json:"email,omitempty"`
-	Role     string    `json:"role,omitempty"`  // "" or [Operator]
-	Verified bool      `json:"verified"`        // the e-mail address is known to be the user's
+	Role     string    `json:"role,omitempty"` // "" or [Operator]
+	Verified bool      `json:"verified"`       // the e-mail address is known to be the user's
 	Created  time.Time `json:"created"`
 	Bought   bool      `json:"bought"` // paid for something, ever
 }

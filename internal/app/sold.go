@@ -119,18 +119,22 @@ func (a addressed) Send(ctx context.Context, m mail.Message, id string) error {
 // AddCustomer makes the customer that a sale without payment is to, unless it is there, and writes
 // the sale of the credits down before it is delivered. It refuses a slug that cannot be had; a sale
 // that is paid for gets another slug instead.
-func (b *Backend) AddCustomer(ctx context.Context, o operator.Order, p billing.Purchase, credits int) error {
-	return b.Operator.Do(ctx, o, operator.CustomerAdded, func(ctx context.Context, e *operator.Entry) error {
-		c, _, err := b.Accounts.CreateCustomer(ctx, p.Email, p.Name, p.Slug, p.Reference)
-		e.Target, e.Object, e.Credits = account.CustomerPrefix+c.ID, p.Plan, credits
-		switch {
-		case errors.Is(err, account.ErrExists):
-			return fmt.Errorf("the slug %q is taken; choose another, or leave --slug out to have one made of the name", p.Slug)
-		case err == nil && p.Slug != "" && c.Slug != p.Slug:
-			return fmt.Errorf("%s is a customer already, with the API domain %s; leave --slug out to give it another package", c.Email, b.APIDomain(c.Slug))
-		}
-		return err
-	})
+func (b *Backend) AddCustomer(ctx context.Context, o operator.Order, p billing.Purchase,
+	credits int) error {
+	return b.Operator.Do(ctx, o, operator.CustomerAdded,
+		func(ctx context.Context, e *operator.Entry) error {
+			c, _, err := b.Accounts.CreateCustomer(ctx, p.Email, p.Name, p.Slug, p.Reference)
+			e.Target, e.Object, e.Credits = account.CustomerPrefix+c.ID, p.Plan, credits
+			switch {
+			case errors.Is(err, account.ErrExists):
+				return fmt.Errorf("the slug %q is taken; choose another, or leave --slug out to have one made "+
+					"of the name", p.Slug)
+			case err == nil && p.Slug != "" && c.Slug != p.Slug:
+				return fmt.Errorf("%s is a customer already, with the API domain %s; leave --slug out to give "+
+					"it another package", c.Email, b.APIDomain(c.Slug))
+			}
+			return err
+		})
 }
 
 type buyers struct{ accounts *account.Service }
@@ -162,11 +166,14 @@ func (n notices) Send(ctx context.Context, notice account.Notice) error {
 	var err error
 	switch notice.Kind {
 	case account.NoticeVerify:
-		m, err = mail.Render(mail.KindVerify, notice.To, mail.VerifyData{Link: n.publicURL + "/verify?token=" + notice.Token})
+		m, err = mail.Render(mail.KindVerify, notice.To,
+			mail.VerifyData{Link: n.publicURL + "/verify?token=" + notice.Token})
 	case account.NoticeReset:
-		m, err = mail.Render(mail.KindReset, notice.To, mail.ResetData{Link: n.publicURL + "/reset?token=" + notice.Token})
+		m, err = mail.Render(mail.KindReset, notice.To,
+			mail.ResetData{Link: n.publicURL + "/reset?token=" + notice.Token})
 	case account.NoticeAlreadyRegistered:
-		m, err = mail.Render(mail.KindAlreadyRegistered, notice.To, mail.AlreadyRegisteredData{Link: n.publicURL + "/log-in"})
+		m, err = mail.Render(mail.KindAlreadyRegistered, notice.To,
+			mail.AlreadyRegisteredData{Link: n.publicURL + "/log-in"})
 	default:
 		err = fmt.Errorf("no mail for the notice %q", notice.Kind)
 	}

@@ -113,7 +113,7 @@ func (a arrivals) take(path string, info fs.FileInfo) bool {
 		now.taken = time.Since(now.changed) > 2*lookEvery
 	}
 	a[path] = now
-	return now.taken && !(same && before.taken)
+	return now.taken && (!same || !before.taken)
 }
 
 // forget drops the files that are gone.

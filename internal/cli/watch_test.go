@@ -118,7 +118,8 @@ func TestWatchAgain(t *testing.T) {
 	}
 	out, _, end := watching(t, folder, "-o", results)
 	await(t, "two pages", func() bool { return strings.Count(out.String(), " -> ") == 2 })
-	put(t, filepath.Join(folder, "last.png"), pagePNG(t)) // after it, all looks that were due have been taken
+	// After it, all looks that were due have been taken.
+	put(t, filepath.Join(folder, "last.png"), pagePNG(t))
 	await(t, "the last page", isThere(filepath.Join(results, "last.png")))
 	end()
 	if strings.Contains(out.String(), "same.png") || strings.Count(out.String(), " -> ") != 3 {

@@ -45,7 +45,7 @@ const AllowancePrefix = "day:"
 // Package is a number of credits that can be used until they end. It is usable while it is not
 // revoked and Expires is in the future.
 type Package struct {
-	ID        string    `json:"id"`
+	ID string `json:"id"`
 	// empty for the mark that a revocation left before its grant came
 	Owner     string    `json:"owner"`
 	Plan      string    `json:"plan"`

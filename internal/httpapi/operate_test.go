@@ -198,7 +198,7 @@ func TestOperatorsInputIsBounded(t *testing.T) {
 		"a fraction":    `{"to": "pia@example.com", "credits": 1.5, "months": 12, "reason": "r"}`,
 		"unknown field": `{"who": "x"}`,
 	} {
-		t.Run(name, func(t *testing.T) { s.keyed(http.StatusBadRequest, "k", grants, session, body) })
+		t.Run(name, func(*testing.T) { s.keyed(http.StatusBadRequest, "k", grants, session, body) })
 	}
 	s.keyed(http.StatusBadRequest, "", grants, session, gift(pia, 1, 12, "r"))
 	s.keyed(http.StatusBadRequest, strings.Repeat("k", maxKeyBytes+1), grants, session,

@@ -118,8 +118,8 @@ func (s *Service) Do(ctx context.Context, o Order, kind Kind,
 
 const mostEntries = 1000
 
-// Entries returns at most limit entries of the log, or 1000, newest first; those before an id unless
-// that is empty.
+// Entries returns at most limit entries of the log, or 1000, newest first: those before an id, or
+// the newest of all where it is empty.
 func (s *Service) Entries(ctx context.Context, before string, limit int) ([]Entry, error) {
 	return s.store.Entries(ctx, before, max(1, min(limit, mostEntries)))
 }
