@@ -121,20 +121,20 @@ func (a addressed) Send(ctx context.Context, m mail.Message, id string) error {
 // that is paid for gets another slug instead.
 func (b *Backend) AddCustomer(ctx context.Context, o operator.Order, p billing.Purchase,
 	credits int) error {
-	return b.Operator.Do(ctx, o, operator.CustomerAdded,
-		func(ctx context.Context, e *operator.Entry) error {
-			c, _, err := b.Accounts.CreateCustomer(ctx, p.Email, p.Name, p.Slug, p.Reference)
-			e.Target, e.Object, e.Credits = account.CustomerPrefix+c.ID, p.Plan, credits
-			switch {
-			case errors.Is(err, account.ErrExists):
-				return fmt.Errorf("the slug %q is taken; choose another, or leave --slug out to have one made "+
-					"of the name", p.Slug)
-			case err == nil && p.Slug != "" && c.Slug != p.Slug:
-				return fmt.Errorf("%s is a customer already, with the API domain %s; leave --slug out to give "+
-					"it another package", c.Email, b.APIDomain(c.Slug))
-			}
-			return err
-		})
+	add := func(ctx context.Context, e *operator.Entry) error {
+		c, _, err := b.Accounts.CreateCustomer(ctx, p.Email, p.Name, p.Slug, p.Reference)
+		e.Target, e.Object, e.Credits = account.CustomerPrefix+c.ID, p.Plan, credits
+		switch {
+		case errors.Is(err, account.ErrExists):
+			return fmt.Errorf("the slug %q is taken; choose another, "+
+				"or leave --slug out to have one made of the name", p.Slug)
+		case err == nil && p.Slug != "" && c.Slug != p.Slug:
+			return fmt.Errorf("%s is a customer already, with the API domain %s; "+
+				"leave --slug out to give it another package", c.Email, b.APIDomain(c.Slug))
+		}
+		return err
+	}
+	return b.Operator.Do(ctx, o, operator.CustomerAdded, add)
 }
 
 type buyers struct{ accounts *account.Service }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -437,7 +438,8 @@ func (c *logCmd) Run(env *environment) error {
 		entries, err := b.Operator.Entries(ctx, c.Before, c.Limit)
 		t := table{head: "ID\tTIME\tBY\tWHAT\tON\tCREDITS\tOBJECT\tWHY", value: entries}
 		for _, e := range entries {
-			t.add(e.ID, e.At, e.Actor, e.Kind, e.Target, e.Credits, e.Object, e.Reason)
+			by, on := cmp.Or(e.ActorName, e.Actor), cmp.Or(e.TargetName, e.Target)
+			t.add(e.ID, e.At, by, e.Kind, on, e.Credits, e.Object, e.Reason)
 		}
 		return t, err
 	})

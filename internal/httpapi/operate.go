@@ -119,7 +119,8 @@ func (s *Server) grantCredits(r *http.Request, o operator.Order, in gift) (any, 
 	case in.Credits < 1 || in.Credits > maxGrant:
 		return nil, fail(badParameter, "credits must be from 1 to %d, not %d", maxGrant, in.Credits)
 	case in.Months < 1 || in.Months > maxGrantMonths:
-		return nil, fail(badParameter, "months must be from 1 to %d, not %d", maxGrantMonths, in.Months)
+		return nil, fail(badParameter,
+			"months must be from 1 to %d, not %d", maxGrantMonths, in.Months)
 	}
 	key, err := idempotencyKey(r, o.Actor)
 	if err != nil {
@@ -134,8 +135,8 @@ func (s *Server) grantCredits(r *http.Request, o operator.Order, in gift) (any, 
 	}
 	plan := credit.Plan{ID: "grant", Credits: in.Credits, Months: in.Months}
 	p, err := s.services.Operator.Grant(ctx, o, credit.Grant{
-		Owner: to, Plan: plan.ID, Credits: plan.Credits, Expires: plan.Expires(s.now()),
-		Source: giftSource(key),
+		Owner: to, Plan: plan.ID, Credits: plan.Credits,
+		Expires: plan.Expires(s.now()), Source: giftSource(key),
 	}, false)
 	if err != nil {
 		return nil, operatorFailure(err)

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -14,16 +15,17 @@ import (
 
 // operatorRequests are what operators can ask for, each with a body that would be right.
 func operatorRequests(customer, token string) map[string]map[string]any {
+	path := "POST /api/operator/customers/" + customer
+	why := map[string]any{"reason": "she asked"}
 	return map[string]map[string]any{
 		"GET /api/operator/accounts?find=dev": nil,
 		"GET /api/operator/acts":              nil,
-		"POST /api/operator/grants":           {"to": customer, "credits": 3, "months": 12, "reason": "she asked"},
-		"POST /api/operator/customers/" + customer +
-			"/rotate": {"graceHours": 1, "reason": "she asked"},
-		"POST /api/operator/customers/" + customer + "/tokens/" + token +
-			"/revoke": {"reason": "she asked"},
-		"POST /api/operator/customers/" + customer +
-			"/close": {"reason": "she asked"},
+		"POST /api/operator/grants": {
+			"to": customer, "credits": 3, "months": 12, "reason": "she asked",
+		},
+		path + "/rotate":                      why,
+		path + "/tokens/" + token + "/revoke": why,
+		path + "/close":                       why,
 	}
 }
 
@@ -42,7 +44,8 @@ func (s *accountServer) keyed(status int, key, path, session, body string,
 	}
 	a := s.send(r)
 	if a.status != status {
-		s.t.Errorf("%s with key %.10q: status %d, want %d: %.200s", path, key, a.status, status, a.body)
+		s.t.Errorf("%s with key %.10q: status %d, want %d: %.200s", path, key, a.status, status,
+			a.body)
 	}
 	return a
 }
@@ -70,7 +73,8 @@ func TestOnlyOperatorsAct(t *testing.T) {
 		s.is(http.StatusNotFound, method, path, member, body)
 		s.is(http.StatusUnauthorized, method, path, token, body)
 		if method == http.MethodPost {
-			s.is(http.StatusNotFound, method, path, member, map[string]string{"no": "body"}) // not even read
+			s.is(http.StatusNotFound, method, path, member,
+				map[string]string{"no": "body"}) // not even read
 			s.keyed(http.StatusForbidden, "k", path, session, "{}", "Sec-Fetch-Site", "cross-site")
 		}
 	}
@@ -80,85 +84,87 @@ func TestOnlyOperatorsAct(t *testing.T) {
 }
 
 func TestOperatorsFindAndAct(t *testing.T) {
-	for name, address := range map[string]func(testing.TB) string{
-		"sqlite": storetest.SQLite, "postgres": storetest.Postgres,
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := withAccountsOn(t, address(t))
-			c, token := s.bought("dev@example.com", "dev-shop")
-			session := s.member("op@example.com", account.Operator)
-			var found foundAnswer
-			find := func() foundCustomer {
-				t.Helper()
-				s.read(s.is(http.StatusOK, "GET", "/api/operator/accounts?find=DEV", session, nil), &found)
-				if len(found.Customers) != 1 || len(found.Users) > 0 || found.More {
-					t.Fatalf("found %+v", found)
-				}
-				return found.Customers[0]
+	storetest.EachURL(t, func(t *testing.T, address string) {
+		s := withAccountsOn(t, address)
+		c, token := s.bought("dev@example.com", "dev-shop")
+		session := s.member("op@example.com", account.Operator)
+		var found foundAnswer
+		find := func() foundCustomer {
+			t.Helper()
+			s.read(s.is(http.StatusOK, "GET", "/api/operator/accounts?find=DEV", session, nil),
+				&found)
+			if len(found.Customers) != 1 || len(found.Users) > 0 || found.More {
+				t.Fatalf("found %+v", found)
 			}
-			if got := find(); got.ID != c.ID || len(got.Tokens) != 1 || got.Credits != 0 {
-				t.Errorf("found %+v", got)
+			return found.Customers[0]
+		}
+		if got := find(); got.ID != c.ID || len(got.Tokens) != 1 || got.Credits != 0 {
+			t.Errorf("found %+v", got)
+		}
+		s.keyed(http.StatusOK, "k", "/api/operator/grants", session,
+			`{"to": "dev-shop", "credits": 3, "months": 12, "reason": " she asked "}`)
+		if got := find(); got.Credits != 3 {
+			t.Errorf("found %+v", got)
+		}
+		var made newToken
+		s.read(s.is(http.StatusOK, "POST", "/api/operator/customers/dev-shop/rotate", session,
+			map[string]any{"graceHours": 1, "reason": "lost"}), &made)
+		good := func(token string, want int) {
+			t.Helper()
+			if got := s.authorized(c.Slug, token); got != want {
+				t.Errorf("a token is answered %d, want %d", got, want)
 			}
-			s.keyed(http.StatusOK, "k", "/api/operator/grants", session,
-				`{"to": "dev-shop", "credits": 3, "months": 12, "reason": " she asked "}`)
-			if got := find(); got.Credits != 3 {
-				t.Errorf("found %+v", got)
-			}
-			var made newToken
-			s.read(s.is(http.StatusOK, "POST", "/api/operator/customers/dev-shop/rotate", session,
-				map[string]any{"graceHours": 1, "reason": "lost"}), &made)
-			good := func(token string, want int) {
-				t.Helper()
-				if got := s.authorized(c.Slug, token); got != want {
-					t.Errorf("a token is answered %d, want %d", got, want)
-				}
-			}
-			good(token, http.StatusOK)
-			good(made.Token, http.StatusOK)
-			old := find().Tokens[1].ID
-			path := "/api/operator/customers/" + c.ID
-			s.is(http.StatusNoContent, "POST", path+"/tokens/"+old+"/revoke", session, reasoned{"leaked"})
-			s.is(http.StatusNotFound, "POST", path+"/tokens/"+old+"/revoke", session, reasoned{"leaked"})
-			good(token, http.StatusUnauthorized)
-			good(made.Token, http.StatusOK)
-			s.is(http.StatusNoContent, "POST", path+"/close", session, reasoned{"gone"})
-			s.is(http.StatusNoContent, "POST", path+"/close", session, reasoned{"again"})
-			good(made.Token, http.StatusUnauthorized)
-			s.is(http.StatusNotFound, "POST", path+"/rotate", session, reasoned{"too late"})
-			if got := find(); got.Revoked.IsZero() || len(got.Tokens) > 0 {
-				t.Errorf("found %+v", got)
-			}
+		}
+		good(token, http.StatusOK)
+		good(made.Token, http.StatusOK)
+		old := find().Tokens[1].ID
+		path := "/api/operator/customers/" + c.ID
+		s.is(http.StatusNoContent, "POST", path+"/tokens/"+old+"/revoke", session,
+			reasoned{"leaked"})
+		s.is(http.StatusNotFound, "POST", path+"/tokens/"+old+"/revoke", session,
+			reasoned{"leaked"})
+		good(token, http.StatusUnauthorized)
+		good(made.Token, http.StatusOK)
+		s.is(http.StatusNoContent, "POST", path+"/close", session, reasoned{"gone"})
+		s.is(http.StatusNoContent, "POST", path+"/close", session, reasoned{"again"})
+		good(made.Token, http.StatusUnauthorized)
+		s.is(http.StatusNotFound, "POST", path+"/rotate", session, reasoned{"too late"})
+		if got := find(); got.Revoked.IsZero() || len(got.Tokens) > 0 {
+			t.Errorf("found %+v", got)
+		}
 
-			var me struct{ UserID string }
-			s.read(s.is(http.StatusOK, "GET", "/api/me", session, nil), &me)
-			want := []operator.Entry{
-				{Kind: operator.Closed, Reason: "gone"}, {Kind: operator.TokenEnded, Reason: "leaked"},
-				{Kind: operator.Rotated, Reason: "lost"}, {Kind: operator.Granted, Reason: "she asked", Credits: 3},
+		var me struct{ UserID string }
+		s.read(s.is(http.StatusOK, "GET", "/api/me", session, nil), &me)
+		want := []operator.Entry{
+			{Kind: operator.Closed, Reason: "gone"},
+			{Kind: operator.TokenEnded, Reason: "leaked"},
+			{Kind: operator.Rotated, Reason: "lost"},
+			{Kind: operator.Granted, Reason: "she asked", Credits: 3},
+		}
+		log := s.acted(session)
+		if len(log) != len(want) {
+			t.Fatalf("the log is %+v", log)
+		}
+		kinds := map[operator.Kind]operator.Entry{} // of one millisecond, the order is any
+		for _, e := range log {
+			kinds[e.Kind] = e
+		}
+		for _, w := range want {
+			e := kinds[w.Kind]
+			if e.Reason != w.Reason || e.Credits != w.Credits ||
+				e.Target != customerOwner(c.ID) || e.Actor != userOwner(me.UserID) ||
+				e.ActorName != "op@example.com" || e.TargetName != "dev-shop" {
+				t.Errorf("the log says %+v, want %+v", e, w)
 			}
-			log := s.acted(session)
-			if len(log) != len(want) {
-				t.Fatalf("the log is %+v", log)
-			}
-			kinds := map[operator.Kind]operator.Entry{} // of one millisecond, the order is any
-			for _, e := range log {
-				kinds[e.Kind] = e
-			}
-			for _, w := range want {
-				e := kinds[w.Kind]
-				if e.Reason != w.Reason || e.Credits != w.Credits || e.Target != customerOwner(c.ID) ||
-					e.Actor != userOwner(me.UserID) {
-					t.Errorf("the log says %+v, want %+v", e, w)
-				}
-			}
-		})
-	}
+		}
+	})
 }
 
 // A click that comes twice gives once; a key that comes with something else is refused.
 func TestOperatorsGrantOnce(t *testing.T) {
 	s := withAccounts(t)
-	session, other := s.member("op@example.com", account.Operator),
-		s.member("op2@example.com", account.Operator)
+	session := s.member("op@example.com", account.Operator)
+	other := s.member("op2@example.com", account.Operator)
 	owner := s.userWith(1)
 	const path, body = "/api/operator/grants",
 		`{"to": "pia@example.com", "credits": 3, "months": 12, "reason": "r"}`
@@ -185,8 +191,8 @@ func TestOperatorsInputIsBounded(t *testing.T) {
 	c, token := s.bought("dev@example.com", "dev-shop")
 	const grants = "/api/operator/grants"
 	gift := func(to string, credits, months int, reason string) string {
-		return `{"to": "` + to + `", "credits": ` + strconv.Itoa(credits) + `, "months": ` +
-			strconv.Itoa(months) + `, "reason": "` + reason + `"}`
+		return fmt.Sprintf(`{"to": "%s", "credits": %d, "months": %d, "reason": "%s"}`,
+			to, credits, months, reason)
 	}
 	long := strings.Repeat("é", operator.MaxReason+1)
 	for name, body := range map[string]string{
@@ -198,7 +204,9 @@ func TestOperatorsInputIsBounded(t *testing.T) {
 		"a fraction":    `{"to": "pia@example.com", "credits": 1.5, "months": 12, "reason": "r"}`,
 		"unknown field": `{"who": "x"}`,
 	} {
-		t.Run(name, func(*testing.T) { s.keyed(http.StatusBadRequest, "k", grants, session, body) })
+		t.Run(name, func(*testing.T) {
+			s.keyed(http.StatusBadRequest, "k", grants, session, body)
+		})
 	}
 	s.keyed(http.StatusBadRequest, "", grants, session, gift(pia, 1, 12, "r"))
 	s.keyed(http.StatusBadRequest, strings.Repeat("k", maxKeyBytes+1), grants, session,
@@ -216,7 +224,8 @@ func TestOperatorsInputIsBounded(t *testing.T) {
 		s.is(http.StatusBadRequest, "POST", "/api/operator/customers/"+c.ID+"/rotate", session,
 			operatorRotation{hours, "r"})
 	}
-	s.is(http.StatusNotFound, "POST", "/api/operator/customers/nobody/close", session, reasoned{"r"})
+	s.is(http.StatusNotFound, "POST", "/api/operator/customers/nobody/close", session,
+		reasoned{"r"})
 	for _, find := range []string{"", "a", "%20a%20", strings.Repeat("a", operator.MaxFind+1)} {
 		s.is(http.StatusBadRequest, "GET", "/api/operator/accounts?find="+find, session, nil)
 	}
@@ -238,7 +247,8 @@ func TestActsArePaged(t *testing.T) {
 	}
 	var first, second actList
 	s.read(s.is(http.StatusOK, "GET", "/api/operator/acts", session, nil), &first)
-	s.read(s.is(http.StatusOK, "GET", "/api/operator/acts?before="+first.Older, session, nil), &second)
+	s.read(s.is(http.StatusOK, "GET", "/api/operator/acts?before="+first.Older, session, nil),
+		&second)
 	if len(first.Acts) != actsShown || len(second.Acts) != 1 || second.Older != "" ||
 		second.Acts[0].ID >= first.Older {
 		t.Errorf("%d acts, then %+v", len(first.Acts), second)

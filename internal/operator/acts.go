@@ -173,7 +173,8 @@ func (s *Service) DeleteUser(ctx context.Context, o Order,
 	}
 	owner := account.OwnerPrefix + u.ID
 	err = s.Do(ctx, o, UserDeleted, func(ctx context.Context, e *Entry) (err error) {
-		if left, err = s.credits.RevokeOwner(ctx, owner, "account deleted by an operator"); err != nil {
+		left, err = s.credits.RevokeOwner(ctx, owner, "account deleted by an operator")
+		if err != nil {
 			return err
 		}
 		e.Target, e.Credits = owner, -left

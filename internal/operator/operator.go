@@ -47,6 +47,10 @@ type Entry struct {
 	Object  string    `json:"object,omitempty"` // what the kind says
 	Credits int       `json:"credits"`          // given; below 0: taken back
 	Reason  string    `json:"reason,omitempty"`
+
+	// What actor and target are called now: an address or a slug. Nothing of who is gone.
+	ActorName  string `json:"actorName,omitempty"`
+	TargetName string `json:"targetName,omitempty"`
 }
 
 // Order is who wants something done, and why.
@@ -76,7 +80,8 @@ type Store interface {
 	// given, and adds the entry that it returns: all of it, or on an error nothing. It may run act
 	// again after others got in its way.
 	Do(ctx context.Context, act func(context.Context) (Entry, error)) error
-	// Entries returns at most limit entries, newest first; those before an id unless that is empty.
+	// Entries returns at most limit entries with the names in them, newest first; those before an id
+	// unless that is empty.
 	Entries(ctx context.Context, before string, limit int) ([]Entry, error)
 }
 

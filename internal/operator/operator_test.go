@@ -103,7 +103,7 @@ func (w *world) log(want ...operator.Entry) {
 		if e.ID == "" || !e.At.Equal(now) {
 			w.t.Errorf("entry %+v", e)
 		}
-		got[i].ID, got[i].At = "", time.Time{}
+		got[i].ID, got[i].At, got[i].TargetName = "", time.Time{}, ""
 	}
 	if len(got) != len(want) || len(want) > 0 && !reflect.DeepEqual(got, want) {
 		w.t.Errorf("the log is %+v\nwant %+v", got, want)
@@ -118,15 +118,18 @@ func (w *world) has(owner string, want int) {
 }
 
 func gift(owner, source string, credits int) credit.Grant {
-	return credit.Grant{Owner: owner, Plan: "grant", Credits: credits, Expires: credit.Never,
-		Source: source}
+	return credit.Grant{
+		Owner: owner, Plan: "grant", Credits: credits, Expires: credit.Never, Source: source,
+	}
 }
 
 // Each act has its line, with who did it to whom and why.
 func TestActsAreWrittenDown(t *testing.T) {
 	line := func(kind operator.Kind, target, object string, credits int) operator.Entry {
-		return operator.Entry{Actor: order.Actor, Kind: kind, Target: target, Object: object,
-			Credits: credits, Reason: order.Reason}
+		return operator.Entry{
+			Actor: order.Actor, Kind: kind, Target: target, Object: object, Credits: credits,
+			Reason: order.Reason,
+		}
 	}
 	for name, act := range map[string]func(t *testing.T, w *world) operator.Entry{
 		"grant": func(t *testing.T, w *world) operator.Entry {
@@ -155,7 +158,8 @@ func TestActsAreWrittenDown(t *testing.T) {
 			c := w.customer("dev@example.com", "dev-shop")
 			token, id, _, err := w.Rotate(t.Context(), order, "dev-shop", 0)
 			w.must(err)
-			if got, err := w.accounts.Authenticate(t.Context(), token); err != nil || got.ID != c.ID {
+			if got, err := w.accounts.Authenticate(t.Context(), token); err != nil ||
+				got.ID != c.ID {
 				t.Errorf("the token is of %+v, %v", got, err)
 			}
 			return line(operator.Rotated, "customer:"+c.ID, id, 0)
@@ -165,7 +169,8 @@ func TestActsAreWrittenDown(t *testing.T) {
 			token, id, err := w.accounts.NewToken(t.Context(), c.ID, 0)
 			w.must(err)
 			w.must(w.EndToken(t.Context(), order, c.ID, id))
-			if _, err := w.accounts.Authenticate(t.Context(), token); !errors.Is(err, account.ErrToken) {
+			_, err = w.accounts.Authenticate(t.Context(), token)
+			if !errors.Is(err, account.ErrToken) {
 				t.Errorf("the token is still good: %v", err)
 			}
 			return line(operator.TokenEnded, "customer:"+c.ID, id, 0)
@@ -239,7 +244,8 @@ func TestNoActWithoutItsEntry(t *testing.T) {
 		if got, err := w.accounts.FindUser(ctx, ann.ID); err != nil || got != ann {
 			t.Errorf("the user is %+v, %v, want %+v", got, err, ann)
 		}
-		if _, err := w.accounts.FindUser(ctx, "bob@example.com"); !errors.Is(err, account.ErrNotFound) {
+		_, err = w.accounts.FindUser(ctx, "bob@example.com")
+		if !errors.Is(err, account.ErrNotFound) {
 			t.Errorf("a user was added: %v", err)
 		}
 		if c, err := w.accounts.Authenticate(ctx, token); err != nil || c != dev {
@@ -252,7 +258,8 @@ func TestNoActWithoutItsEntry(t *testing.T) {
 func TestRefusedActsAreNotWrittenDown(t *testing.T) {
 	eachWorld(t, func(t *testing.T, w *world) {
 		ctx := t.Context()
-		c, other := w.customer("dev@example.com", "dev-shop"), w.customer("ann@example.com", "ann-shop")
+		c := w.customer("dev@example.com", "dev-shop")
+		other := w.customer("ann@example.com", "ann-shop")
 		_, id, err := w.accounts.NewToken(ctx, other.ID, 0)
 		w.must(err)
 		unknown := func(err error) {
@@ -273,7 +280,8 @@ func TestRefusedActsAreNotWrittenDown(t *testing.T) {
 		_, err = w.Grant(ctx, order, gift("user:nobody", "s", 1), true) // sold to nobody
 		unknown(err)
 		var input *account.InputError
-		for _, reason := range []string{strings.Repeat("é", operator.MaxReason+1), "two\nlines", "\xff"} {
+		long := strings.Repeat("é", operator.MaxReason+1)
+		for _, reason := range []string{long, "two\nlines", "\xff"} {
 			o := operator.Order{Actor: order.Actor, Reason: reason}
 			if _, err := w.Close(ctx, o, c.ID); !errors.As(err, &input) {
 				t.Errorf("reason %.10q: %v", reason, err)
@@ -298,10 +306,13 @@ func TestAGrantIsGivenOnce(t *testing.T) {
 		}
 		all.Wait()
 		w.has(owner, 7)
-		w.log(operator.Entry{Actor: order.Actor, Kind: operator.Granted, Target: owner, Object: "s",
-			Credits: 7, Reason: order.Reason})
+		w.log(operator.Entry{
+			Actor: order.Actor, Kind: operator.Granted, Target: owner, Object: "s", Credits: 7,
+			Reason: order.Reason,
+		})
 		for _, other := range []credit.Grant{gift(owner, "s", 8), gift("user:other", "s", 7)} {
-			if _, err := w.Grant(t.Context(), order, other, false); !errors.Is(err, credit.ErrKeyReused) {
+			_, err := w.Grant(t.Context(), order, other, false)
+			if !errors.Is(err, credit.ErrKeyReused) {
 				t.Errorf("error is %v", err)
 			}
 		}
@@ -316,16 +327,21 @@ func TestTheLogOutlivesAUser(t *testing.T) {
 		owner := "user:" + w.user("ann@example.com").ID
 		_, err := w.Grant(ctx, order, gift(owner, "s", 7), true)
 		w.must(err)
+		if all, err := w.Entries(ctx, "", 1); err != nil || all[0].TargetName != "ann@example.com" {
+			t.Errorf("the log is %+v, %v", all, err)
+		}
 		if _, left, err := w.DeleteUser(ctx, order, "ann@example.com"); err != nil || left != 7 {
 			t.Errorf("%d credits were left, %v", left, err)
 		}
-		if _, err := w.accounts.FindUser(ctx, "ann@example.com"); !errors.Is(err, account.ErrNotFound) {
+		_, err = w.accounts.FindUser(ctx, "ann@example.com")
+		if !errors.Is(err, account.ErrNotFound) {
 			t.Errorf("the user is still there: %v", err)
 		}
 		w.has(owner, 0)
 		got, err := w.Entries(ctx, "", 100)
 		w.must(err)
-		if len(got) != 2 || got[0].Target != owner || got[1].Target != owner {
+		if len(got) != 2 || got[0].Target != owner || got[1].Target != owner ||
+			got[1].TargetName != "" {
 			t.Errorf("the log is %+v", got)
 		}
 	})
@@ -371,8 +387,11 @@ func TestFind(t *testing.T) {
 		_, id, err := w.accounts.NewToken(ctx, c.ID, 0)
 		w.must(err)
 		for text, want := range map[string][2]int{
-			"an": {2, 1}, "ANN": {1, 1}, "ann@": {1, 0}, "an_": {1, 0}, "%a": {0, 0}, "nn@example": {0, 0},
-			"dev@": {0, 1}, "ann-shop": {0, 1}, ann.ID: {1, 0}, c.ID: {0, 1}, c.AppCode: {0, 1}, "usr_": {0, 0},
+			"an": {2, 1}, "ANN": {1, 1}, "ann@": {1, 0}, "an_": {1, 0}, "%a": {0, 0},
+			"nn@example": {0, 0},
+			"dev@":       {0, 1}, "ann-shop": {0, 1}, ann.ID: {1, 0}, c.ID: {0, 1}, c.AppCode: {0,
+				1},
+			"usr_": {0, 0},
 		} {
 			f, err := w.Find(ctx, text)
 			if err != nil || len(f.Users) != want[0] || len(f.Customers) != want[1] || f.More {
@@ -384,7 +403,8 @@ func TestFind(t *testing.T) {
 		if got := f.Users[0]; got.User != ann || got.Credits != 3 {
 			t.Errorf("found %+v", got)
 		}
-		if got := f.Customers[0]; got.Customer != c || len(got.Tokens) != 1 || got.Tokens[0].ID != id {
+		if got := f.Customers[0]; got.Customer != c || len(got.Tokens) != 1 ||
+			got.Tokens[0].ID != id {
 			t.Errorf("found %+v", got)
 		}
 		for _, text := range []string{"", "a", strings.Repeat("a", operator.MaxFind+1)} {
@@ -399,7 +419,8 @@ func TestFind(t *testing.T) {
 func TestFindIsBounded(t *testing.T) {
 	eachWorld(t, func(t *testing.T, w *world) {
 		for i := range operator.MaxHits + 1 {
-			w.customer("dev"+strings.Repeat("x", i)+"@example.com", "shop-"+strings.Repeat("x", i+1))
+			tail := strings.Repeat("x", i+1)
+			w.customer("dev"+tail+"@example.com", "shop-"+tail)
 		}
 		f, err := w.Find(t.Context(), "shop-")
 		if err != nil || len(f.Customers) != operator.MaxHits || !f.More {

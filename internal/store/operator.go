@@ -36,9 +36,15 @@ func (a Acts) Do(ctx context.Context, act func(context.Context) (operator.Entry,
 func (a Acts) Entries(ctx context.Context, before string, limit int) ([]operator.Entry, error) {
 	return list(ctx, a.db, func(r row) (e operator.Entry, err error) {
 		var at int64
-		err = r.Scan(&e.ID, &at, &e.Actor, &e.Kind, &e.Target, &e.Object, &e.Credits, &e.Reason)
+		err = r.Scan(&e.ID, &at, &e.Actor, &e.Kind, &e.Target, &e.Object, &e.Credits, &e.Reason,
+			&e.ActorName, &e.TargetName)
 		e.At = instant(at)
 		return e, err
-	}, `SELECT id, at, actor, kind, target, object, credits, reason FROM acts
-		WHERE $1 = '' OR id < $1 ORDER BY id DESC LIMIT $2`, before, limit)
+	}, `SELECT acts.id, at, actor, acts.kind, target, object, credits, reason,
+			COALESCE(actors.email, ''), COALESCE(users.email, customers.slug, '')
+		FROM acts
+			LEFT JOIN users AS actors ON actors.id = SUBSTR(actor, LENGTH('user:') + 1)
+			LEFT JOIN users ON users.id = SUBSTR(target, LENGTH('user:') + 1)
+			LEFT JOIN customers ON customers.id = SUBSTR(target, LENGTH('customer:') + 1)
+		WHERE $1 = '' OR acts.id < $1 ORDER BY acts.id DESC LIMIT $2`, before, limit)
 }

@@ -19,26 +19,28 @@ func TestActs(t *testing.T) {
 		a, accounts, ctx := store.NewActs(db), store.NewAccounts(db), t.Context()
 		now := time.Date(2026, 11, 21, 9, 0, 0, 123_000, time.UTC)
 		customer := func(id, slug string) account.Customer {
-			return account.Customer{ID: id, Slug: slug, AppCode: "code-" + id, Email: id + "@example.com",
-				Created: now}
+			return account.Customer{
+				ID: id, Slug: slug, AppCode: "code-" + id, Email: id + "@example.com", Created: now,
+			}
 		}
 		want := operator.Entry{
-			ID: "act_1", At: now, Actor: "user:1", Kind: operator.CustomerAdded, Target: "customer:cus_1",
+			ID: "act_1", At: now, Actor: "user:1", Kind: operator.CustomerAdded,
+			Target: "customer:cus_1",
 			Object: "starter", Credits: 500, Reason: "paid by invoice",
 		}
 		// What is refused inside an act is no obstacle to what follows, and leaves nothing.
 		err := a.Do(ctx, func(ctx context.Context) (operator.Entry, error) {
 			_, err := accounts.CreateCustomer(ctx, customer("cus_1", "shop"), "")
-			if _, err := accounts.CreateCustomer(ctx, customer("cus_2", "shop"), ""); !errors.Is(
-				err, account.ErrExists,
-			) {
-				t.Errorf("error is %v", err)
+			_, refused := accounts.CreateCustomer(ctx, customer("cus_2", "shop"), "")
+			if !errors.Is(refused, account.ErrExists) {
+				t.Errorf("error is %v", refused)
 			}
 			return want, err
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
+		want.TargetName = "shop"
 		if all, err := a.Entries(ctx, "", 10); err != nil || len(all) != 1 || all[0] != want {
 			t.Errorf("the log is %+v, %v, want %+v", all, err, want)
 		}

@@ -32,8 +32,10 @@ interface Act {
   id: string;
   at: string;
   actor: string;
+  actorName?: string;
   kind: string;
   target?: string;
+  targetName?: string;
   credits: number;
   reason?: string;
 }
@@ -107,15 +109,16 @@ function customerRow(customer: Customer): HTMLElement {
   ]));
   const tokens = customer.tokens.map((token) => piece('li', '',
     piece('span', '', t('operator.js.madeAt', { time: moment(token.created) })),
-    ...(token.ends ? [piece('span', 'mark', t('operator.js.ends', { time: moment(token.ends) }))] : []),
+    piece('span', 'mark', token.ends ? t('operator.js.ends', { time: moment(token.ends) }) : ''),
     button(ending(customer, token))));
   if (tokens.length > 0) made.firstElementChild!.append(piece('ul', 'rows', ...tokens));
   return made;
 }
 
-const row = (name: string, details: string[], ...buttons: HTMLElement[]): HTMLElement => piece('li', '',
-  piece('div', 'break', piece('b', '', name), piece('p', 'quiet', details.join(' · '))),
-  piece('div', 'actions', ...buttons));
+const row = (name: string, details: string[], ...buttons: HTMLElement[]): HTMLElement =>
+  piece('li', '',
+    piece('div', 'break', piece('b', '', name), piece('p', 'quiet', details.join(' · '))),
+    piece('div', 'actions', ...buttons));
 
 function button(what: Deed): HTMLElement {
   const made = piece('button', what.harms ? 'button small danger' : 'button small', what.name);
@@ -130,7 +133,8 @@ const granting = (to: string, whom: string): Deed => {
     name: t('operator.js.grant'), whom, fields: ['credits', 'months'],
     send: async (value) => {
       await call('POST', '/api/operator/grants', {
-        to, credits: Number(value('credits')), months: Number(value('months')), reason: value('reason'),
+        to, reason: value('reason'),
+        credits: Number(value('credits')), months: Number(value('months')),
       }, undefined, { 'Idempotency-Key': key });
       key = newId();
       return null;
@@ -192,7 +196,8 @@ async function loadActs(before?: string): Promise<void> {
     `/api/operator/acts${before ? `?before=${before}` : ''}`);
   known = before ? known.concat(acts) : acts;
   fill(find('#acts'), known.map((one) => [
-    moment(one.at), one.actor, kind(one.kind), one.target ?? '–', one.credits, one.reason ?? '–',
+    moment(one.at), wrapped(one.actorName ?? one.actor), kind(one.kind),
+    wrapped(one.targetName ?? one.target ?? '–'), one.credits, wrapped(one.reason ?? '–'),
   ]));
   find('#no-acts').hidden = known.length > 0;
   find('#acts').parentElement!.hidden = known.length === 0;
@@ -200,6 +205,8 @@ async function loadActs(before?: string): Promise<void> {
   more.hidden = !older;
   more.onclick = () => loadActs(older).catch(fail);
 }
+
+const wrapped = (text: string): Node => piece('span', 'break', text);
 
 function kind(name: string): string {
   switch (name) {
