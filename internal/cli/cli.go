@@ -45,6 +45,7 @@ type commands struct {
 
 	Completion completionCmd `cmd:"" help:"Print what completes commands and flags in a shell."`
 	Complete   completeCmd   `cmd:"" hidden:""`
+	Man        manCmd        `cmd:"" help:"Print the manual page."`
 
 	ShowVersion versionFlag `name:"version" help:"Print the version."`
 }
@@ -59,7 +60,7 @@ type engineFlags struct {
 // optionFlags say what is done to a page, in every command that cleans some.
 type optionFlags struct {
 	Finish          string   `default:"scan" help:"scan: even white paper, crisp print. colour (or color): the picture as it was, only the handwriting gone."`
-	Remove          []string `placeholder:"INK,..." help:"Remove only these inks: black, blue, red, green, pencil. Default: all."`
+	Remove          []string `placeholder:"INK" help:"Remove only these inks: black, blue, red, green, pencil. Default: all."`
 	Format          string   `placeholder:"FORMAT" help:"png, jpeg or webp. Default: PNG for grey line art and from PNG, WebP from WebP, otherwise JPEG."`
 	KeepOrientation bool     `help:"Leave the page turned as it is. Default: it is turned upright by what is on it, when that is sure (scan finish)."`
 	KeepDistortion  bool     `help:"Leave skew and perspective as they are. Default: undone where text lines or the sheet's edges show them (scan finish)."`
@@ -128,7 +129,16 @@ func run(env *environment, args []string) int {
 	if err != nil {
 		return env.exit(err)
 	}
-	parser := kong.Must(&commands{},
+	command, err := parser(env, file).Parse(args)
+	if err == nil {
+		err = command.Run(env)
+	}
+	return env.exit(err)
+}
+
+// parser knows the commands and flags.
+func parser(env *environment, file *settings) *kong.Kong {
+	return kong.Must(&commands{},
 		kong.Name("unink"),
 		kong.Description("A page that was written on goes in; the same page without the handwriting "+
 			"comes out."),
@@ -138,11 +148,6 @@ func run(env *environment, args []string) int {
 		kong.Resolvers(file),
 		kong.Bind(file),
 	)
-	command, err := parser.Parse(args)
-	if err == nil {
-		err = command.Run(env)
-	}
-	return env.exit(err)
 }
 
 // exit reports an error and gives its exit code.
