@@ -63,10 +63,7 @@ func (c *batchCmd) Run(env *environment) (err error) {
 	if err != nil {
 		return err
 	}
-	var lines job.Report = &textReport{out: env.stdout, err: env.stderr}
-	if c.JSON {
-		lines = &jsonReport{json.NewEncoder(env.stdout)}
-	}
+	lines := env.lines(c.JSON)
 	tell := func(p bulk.Outcome) {
 		lines.Page(job.Outcome{Input: p.Page, Output: p.Output, Result: p.Result, Err: p.Err})
 	}

@@ -26,9 +26,8 @@ type cleanCmd struct {
 	Stages         bool     `help:"Also write NAME.1-orient.png and so on: each picture as the stages leave it (not of PDFs)."`
 	Pages          string   `placeholder:"LIST" help:"Only these pages of PDFs and TIFFs, such as 2-5 or 1,3,7-."`
 	KeepCleanPages bool     `help:"Leave pages of a PDF as they are, text and vectors included, where nothing is removed or corrected."`
-	SkipExisting   bool     `help:"Pass over what has a result already that is no older."`
-	Jobs           int      `short:"j" placeholder:"N" help:"Pages cleaned at once. Default: the number of CPUs, at most 4."`
-	JSON           bool     `name:"json" help:"Report as JSON, one object a line."`
+	SkipExisting   bool     `help:"Pass over what has a result already."`
+	workFlags
 	optionFlags
 	serverFlags
 	engineFlags
@@ -46,12 +45,9 @@ Inputs are never overwritten; earlier outputs are. Exit codes: 0 done, 1 failed,
 
 // Validate checks what can be checked without looking at a file.
 func (c *cleanCmd) Validate() error {
-	if c.Jobs < 0 {
-		return errors.New("-j must not be negative")
-	}
 	_, err := c.options()
 	_, wrongPages := job.ParsePages(c.Pages)
-	return errors.Join(err, wrongPages, c.checkServer(c.Stages))
+	return errors.Join(c.checkWork(), err, wrongPages, c.checkServer(c.Stages))
 }
 
 // Run cleans the inputs.
@@ -63,7 +59,7 @@ func (c *cleanCmd) Run(env *environment) error {
 	if c.Server != "" {
 		return c.cleanThere(env, p)
 	}
-	jobs := max(1, min(p.Pages(), pagesAtOnce(c.Jobs)))
+	jobs := max(1, min(p.Pages(), c.jobs()))
 	cfg := c.config(jobs, unink.Limits{MaxBytes: job.MaxFileBytes})
 	if c.Stages {
 		cfg.Show = job.ShowStage
@@ -104,12 +100,32 @@ func (c *cleanCmd) plan(env *environment) (*job.Plan, error) {
 	return p, err
 }
 
-// pagesAtOnce is what -j says, or as many as suit this machine.
-func pagesAtOnce(asked int) int {
-	if asked > 0 {
-		return asked
+// workFlags say how much is done at once, and how that is told.
+type workFlags struct {
+	Jobs int  `short:"j" placeholder:"N" help:"Pages cleaned at once. Default: the number of CPUs, at most 4."`
+	JSON bool `name:"json" help:"Report as JSON, one object a line."`
+}
+
+func (f workFlags) checkWork() error {
+	if f.Jobs < 0 {
+		return errors.New("-j must not be negative")
+	}
+	return nil
+}
+
+func (f workFlags) jobs() int {
+	if f.Jobs > 0 {
+		return f.Jobs
 	}
 	return min(defaultJobs, runtime.NumCPU())
+}
+
+// jobsThere are the pages that a service cleans at once: as many requests as a customer may have.
+func (f workFlags) jobsThere() int {
+	if f.Jobs > 0 {
+		return f.Jobs
+	}
+	return defaultJobs
 }
 
 // verdict is the error that gives a run's exit code. What failed was reported already.
@@ -149,17 +165,20 @@ func (f serverFlags) checkServer(stages bool) error {
 	return nil
 }
 
+func (f serverFlags) server() job.Server { return job.Server{URL: f.Server, Token: f.Token} }
+
 // cleanThere has a service clean the plan's pages.
 func (c *cleanCmd) cleanThere(env *environment, p *job.Plan) error {
-	jobs := c.Jobs
-	if jobs == 0 {
-		jobs = defaultJobs // as many requests as a customer may have at once
-	}
-	jobs = max(1, min(p.Pages(), jobs))
-	sum, err := p.RunRemote(env.ctx, job.Server{URL: c.Server, Token: c.Token}, jobs, c.report(env, p))
+	jobs := max(1, min(p.Pages(), c.jobsThere()))
+	sum, err := p.RunRemote(env.ctx, c.server(), jobs, c.report(env, p))
 	if err == nil {
 		return verdict(sum)
 	}
+	return env.stopped(sum, err)
+}
+
+// stopped tells why a service cleans no further page.
+func (env *environment) stopped(sum job.Summary, err error) error {
 	env.complain(
 		fmt.Errorf("stopped: %w; the same command goes on with the pages that are left out now", err),
 	)

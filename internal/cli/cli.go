@@ -31,7 +31,7 @@ const (
 
 type commands struct {
 	Clean   cleanCmd   `cmd:"" help:"Remove the handwriting from pictures of pages."`
-	Watch   watchCmd   `cmd:"" help:"Clean a folder's pictures and PDFs, and what comes into it."`
+	Watch   watchCmd   `cmd:"" help:"Clean what is in a folder, and what comes there."`
 	Batch   batchCmd   `cmd:"" help:"Clean a folder or bucket into another with a fleet; resumable."`
 	Serve   serveCmd   `cmd:"" help:"Serve the same over HTTP."`
 	Worker  workerCmd  `cmd:"" help:"Clean pages for services with --fleet, on this machine."`

@@ -39,6 +39,14 @@ func (c *cleanCmd) report(env *environment, p *job.Plan) job.Report {
 	return r
 }
 
+// lines reports a line at a time, of work whose amount is not known before.
+func (env *environment) lines(asJSON bool) job.Report {
+	if asJSON {
+		return &jsonReport{json.NewEncoder(env.stdout)}
+	}
+	return &textReport{out: env.stdout, err: env.stderr}
+}
+
 // textReport writes a line a page, and failures to err. With a bar, err belongs to the bar:
 // lines are written where it was, and it is drawn again below them.
 type textReport struct {

@@ -4,122 +4,81 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"maps"
-	"os"
-	"time"
 
 	"unink"
 	"unink/internal/job"
-	"unink/internal/misuse"
 )
 
-// lookEvery is the time between two looks at a watched folder. Looking works where events do not
-// arrive, such as on a network drive.
-const lookEvery = time.Second
-
 type watchCmd struct {
-	Folder string `arg:"" type:"path" help:"Folder whose pictures and PDFs are cleaned, with all folders in it."`
-	Out    string `short:"o" placeholder:"FOLDER" type:"path" help:"Where the results go. Default: folder.clean beside folder."`
-	Jobs   int    `short:"j" placeholder:"N" help:"Pages cleaned at once. Default: the number of CPUs, at most 4."`
+	Folder         string `arg:"" help:"The folder, with all folders in it."`
+	Out            string `short:"o" placeholder:"FOLDER" help:"Where the results go. Default: folder.clean beside folder."`
+	KeepCleanPages bool   `help:"Leave pages of a PDF as they are, text and vectors included, where nothing is removed or corrected."`
+	workFlags
 	optionFlags
+	serverFlags
 	engineFlags
 }
 
 // Help is shown under the flags.
 func (*watchCmd) Help() string {
-	return `What lies in the folder without a result is cleaned first, then what comes, once it has stopped
-growing. A file that fails, or has a result, is cleaned again when it changes. Hidden files are
-passed over. It goes on until it is interrupted (exit code 130).`
+	return `First what has no result yet is cleaned, then pictures and PDFs as they come or change,
+until an interrupt. A file is taken when it has stayed the same for two seconds; names that end in
+.part, .partial, .filepart, .crdownload, .download or .tmp are left until they are renamed. One that
+failed is tried again when it changes. A page in work at the end is dropped, and cleaned at the next
+start. Where the system tells of no changes, as on a network, they are found within some 20 seconds.
+Exit codes: 1 stopped, 2 wrong use, 3 stopped after some pages, 130 interrupted.`
 }
 
 // Validate checks what can be checked without looking at a file.
 func (c *watchCmd) Validate() error {
-	if c.Jobs < 0 {
-		return errors.New("-j must not be negative")
-	}
 	_, err := c.options()
-	return err
+	return errors.Join(c.checkWork(), err, c.checkServer(false))
 }
 
-// Run cleans what is in the folder and what comes.
-func (c *watchCmd) Run(env *environment) error {
-	if info, err := os.Stat(c.Folder); err != nil || !info.IsDir() {
-		return misuse.Errorf("there is no folder %s", c.Folder)
-	}
-	if info, err := os.Stat(c.Out); c.Out != "" && err == nil && !info.IsDir() {
-		return misuse.Errorf("-o %s is a file; watch needs a folder", c.Out)
-	}
+// Run cleans what comes until it is interrupted.
+func (c *watchCmd) Run(env *environment) (err error) {
 	o, err := c.options()
 	if err != nil {
 		return err
 	}
-	jobs := pagesAtOnce(c.Jobs)
-	engine, err := env.open(c.config(jobs, unink.Limits{MaxBytes: job.MaxFileBytes}))
+	request := job.Request{Out: c.Out, Options: o, KeepClean: c.KeepCleanPages}
+	watch, err := job.NewWatch(c.Folder, request)
 	if err != nil {
 		return err
 	}
-	arriving := arrivals{}
-	request := job.Request{Inputs: []string{c.Folder}, Out: c.Out, Options: o, SkipExisting: true,
-		Take: arriving.take}
-	fmt.Fprintf(env.stderr, "watching %s; interrupt to end\n", c.Folder)
-	for env.ctx.Err() == nil {
-		if err := look(env, request, engine, jobs); err != nil {
-			env.complain(err)
-		}
-		arriving.forget()
-		select {
-		case <-env.ctx.Done():
-		case <-time.After(lookEvery):
-		}
+	clean, end, err := c.cleaner(env)
+	if err != nil {
+		return err
 	}
-	return errors.Join(context.Canceled, engine.Close())
+	defer func() { err = errors.Join(err, end()) }()
+	if !c.JSON {
+		const what = "unink: watching %s, results go to %s; Ctrl-C ends it\n"
+		fmt.Fprintf(env.stderr, what, c.Folder, watch.Out())
+	}
+	sum, err := watch.Run(env.ctx, clean, env.lines(c.JSON))
+	if err != nil {
+		return env.stopped(sum, err)
+	}
+	return verdict(sum)
 }
 
-// look cleans what has come since the last look.
-func look(env *environment, request job.Request, engine job.Engine, jobs int) error {
-	p, err := request.Plan(env.ctx)
-	if err == nil && p.Pages()+p.Missing() > 0 {
-		p.Run(env.ctx, engine, jobs, watchReport{&textReport{out: env.stdout, err: env.stderr}})
+// cleaner is what cleans the files, here or at a service, until its end is called.
+func (c *watchCmd) cleaner(env *environment) (clean job.Clean, end func() error, err error) {
+	if c.Server != "" {
+		return c.cleanThere, func() error { return nil }, nil
 	}
+	engine, err := env.open(c.config(c.jobs(), unink.Limits{MaxBytes: job.MaxFileBytes}))
+	if err != nil {
+		return nil, nil, err
+	}
+	return func(ctx context.Context, p *job.Plan, report job.Report) error {
+		p.Run(ctx, engine, c.jobs(), report)
+		return nil
+	}, engine.Close, nil
+}
+
+// cleanThere has a service clean the files.
+func (c *watchCmd) cleanThere(ctx context.Context, p *job.Plan, report job.Report) error {
+	_, err := p.RunRemote(ctx, c.server(), c.jobsThere(), report)
 	return err
-}
-
-// watchReport is quiet about what is passed over at each look.
-type watchReport struct{ *textReport }
-
-func (watchReport) Skip(job.Skipped) {}
-func (watchReport) Done(job.Summary) {}
-
-// arrivals are the files of a folder, as they were at the last look.
-type arrivals map[string]arrival
-
-type arrival struct {
-	size    int64
-	changed time.Time
-	taken   bool
-}
-
-// take says of a file whether it is complete and has not been taken since it last changed: it is
-// as it was at the last look, or older than a look.
-func (a arrivals) take(path string, info fs.FileInfo) bool {
-	now := arrival{size: info.Size(), changed: info.ModTime()}
-	before, known := a[path]
-	same := known && before.size == now.size && before.changed.Equal(now.changed)
-	switch {
-	case same:
-		now.taken = true
-	case !known:
-		now.taken = time.Since(now.changed) > 2*lookEvery
-	}
-	a[path] = now
-	return now.taken && (!same || !before.taken)
-}
-
-// forget drops the files that are gone.
-func (a arrivals) forget() {
-	maps.DeleteFunc(a, func(path string, _ arrival) bool {
-		_, err := os.Lstat(path)
-		return errors.Is(err, fs.ErrNotExist)
-	})
 }

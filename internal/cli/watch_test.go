@@ -1,151 +1,98 @@
 package cli
 
 import (
+	"bufio"
 	"bytes"
 	"context"
-	"image"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image/jpeg"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
+	"syscall"
 	"testing"
 	"time"
-
-	"unink/internal/imagefile"
 )
 
-// lines is what a command writes while it runs.
-type lines struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
-// watching runs watch on a folder; end interrupts it and returns its exit code.
-func watching(t *testing.T, args ...string) (out, mistakes *lines, end func() int) {
+// folderOf is a new folder with pages in it.
+func folderOf(t *testing.T, names ...string) string {
 	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	out, mistakes = &lines{}, &lines{}
-	code := make(chan int, 1)
-	go func() {
-		code <- run(&environment{ctx: ctx, stdin: strings.NewReader(""), stdout: out, stderr: mistakes,
-			open: openDrawing}, append([]string{"watch"}, args...))
-	}()
-	return out, mistakes, func() int {
-		cancel()
-		return <-code
+	folder := filepath.Join(t.TempDir(), "in")
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		t.Fatal(err)
 	}
-}
-
-// await waits until it holds.
-func await(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	late := time.After(time.Minute)
-	for tick := time.Tick(10 * time.Millisecond); !holds(); {
-		select {
-		case <-tick:
-		case <-late:
-			t.Fatalf("not within a minute: %s", what)
+	for _, name := range names {
+		var b bytes.Buffer
+		if err := jpeg.Encode(&b, sheet(), nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, name), b.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
 		}
 	}
+	return folder
 }
 
-func isThere(path string) func() bool {
-	return func() bool { _, err := os.Stat(path); return err == nil }
-}
-
-func pagePNG(t *testing.T) []byte {
-	t.Helper()
-	data, err := imagefile.EncodePNG(image.NewGray(image.Rect(0, 0, 40, 30)))
+// The program cleans what lies in a folder beside it, and a signal ends it as it ends clean.
+func TestWatchEndsWithASignal(t *testing.T) {
+	folder := folderOf(t, "page.jpg")
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	program := exec.CommandContext(ctx, "unink", "watch", folder, "--json")
+	out, err := program.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return data
-}
-
-// What lies in the folder is cleaned, and what comes, in folders too; what is broken is told once,
-// and cleaned when it is mended; results are not taken for pages.
-func TestWatch(t *testing.T) {
-	folder := filepath.Join(t.TempDir(), "scans")
-	put(t, filepath.Join(folder, "first.png"), pagePNG(t))
-	out, mistakes, end := watching(t, folder)
-	await(t, "the page that was there", isThere(filepath.Join(folder+".clean", "first.png")))
-
-	put(t, filepath.Join(folder, "broken.png"), pagePNG(t)[:50])
-	await(t, "the broken page is told", func() bool {
-		return strings.Contains(mistakes.String(), "broken.png")
-	})
-	put(t, filepath.Join(folder, "class 2", "second.png"), pagePNG(t))
-	await(t, "the page that came", isThere(filepath.Join(folder+".clean", "class 2", "second.png")))
-	put(t, filepath.Join(folder, "broken.png"), pagePNG(t))
-	await(t, "the page that was mended", isThere(filepath.Join(folder+".clean", "broken.png")))
-
-	if code := end(); code != exitInterrupted {
-		t.Errorf("exit code %d, want %d", code, exitInterrupted)
-	}
-	if n := strings.Count(mistakes.String(), "broken.png"); n != 1 {
-		t.Errorf("the broken page is told %d times:\n%s", n, mistakes)
-	}
-	if n := strings.Count(out.String(), " -> "); n != 3 {
-		t.Errorf("%d pages cleaned, want 3:\n%s", n, out)
-	}
-}
-
-// Started again, watch cleans what changed since and nothing else, also where the results lie in
-// the folder itself.
-func TestWatchAgain(t *testing.T) {
-	folder := t.TempDir()
-	results := filepath.Join(folder, "done")
-	long := time.Now().Add(-time.Hour)
-	for _, name := range []string{"same.png", "changed.png", "new.png"} {
-		put(t, filepath.Join(folder, name), pagePNG(t))
-	}
-	put(t, filepath.Join(results, "same.png"), []byte("an earlier result"))
-	put(t, filepath.Join(results, "changed.png"), []byte("an earlier result"))
-	if err := os.Chtimes(filepath.Join(results, "changed.png"), long, long); err != nil {
+	if err := program.Start(); err != nil {
 		t.Fatal(err)
 	}
-	out, _, end := watching(t, folder, "-o", results)
-	await(t, "two pages", func() bool { return strings.Count(out.String(), " -> ") == 2 })
-	// After it, all looks that were due have been taken.
-	put(t, filepath.Join(folder, "last.png"), pagePNG(t))
-	await(t, "the last page", isThere(filepath.Join(results, "last.png")))
-	end()
-	if strings.Contains(out.String(), "same.png") || strings.Count(out.String(), " -> ") != 3 {
-		t.Errorf("cleaned:\n%s", out)
+	lines := bufio.NewScanner(out)
+	if !lines.Scan() || !strings.Contains(lines.Text(), `"type":"page"`) {
+		t.Errorf("told first: %s", lines.Text())
 	}
-	if found, _ := filepath.Glob(filepath.Join(results, "*", "*")); len(found) > 0 {
-		t.Errorf("results became pages: %v", found)
+	if err := program.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	var end struct {
+		Type        string
+		Cleaned     int
+		Interrupted bool
+	}
+	if !lines.Scan() || json.Unmarshal(lines.Bytes(), &end) != nil {
+		t.Fatalf("told last: %s", lines.Text())
+	}
+	if end.Type != "summary" || end.Cleaned != 1 || !end.Interrupted {
+		t.Errorf("in the end %+v", end)
+	}
+	var exit *exec.ExitError
+	if err := program.Wait(); !errors.As(err, &exit) || exit.ExitCode() != exitInterrupted {
+		t.Errorf("it ended with %v", err)
+	}
+	results, err := os.ReadDir(folder + ".clean")
+	if err != nil || len(results) != 1 || results[0].Name() != "page.jpg" {
+		t.Errorf("the results: %v (%v)", results, err)
 	}
 }
 
-func TestWatchWantsAFolder(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "page.png")
-	put(t, file, pagePNG(t))
-	for name, args := range map[string][]string{
-		"a file":          {file},
-		"nothing":         {filepath.Join(t.TempDir(), "none")},
-		"a file as -o":    {t.TempDir(), "-o", file},
-		"a negative -j":   {t.TempDir(), "-j", "-1"},
-		"no known finish": {t.TempDir(), "--finish", "shiny"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, mistakes, end := watching(t, args...)
-			await(t, "a complaint", func() bool { return mistakes.String() != "" })
-			if code := end(); code != exitUsage {
-				t.Errorf("exit code %d, want %d: %s", code, exitUsage, mistakes)
-			}
-		})
+// A service that takes no further page ends the watch, and why is told.
+func TestWatchEndsWithItsService(t *testing.T) {
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.WriteHeader(http.StatusUnauthorized)
+		fmt.Fprint(w, `{"error":"UNAUTHORIZED","code":2001,"message":"the token is not known"}`)
+	}))
+	defer service.Close()
+	var out, complaints bytes.Buffer
+	env := &environment{ctx: t.Context(), stdout: &out, stderr: &complaints, open: openDrawing}
+	folder := folderOf(t, "page.jpg")
+	code := run(env, []string{"watch", folder, "--server", service.URL, "--token", "unknown"})
+	if code != exitFailed || !strings.Contains(complaints.String(), "stopped: ") {
+		t.Errorf("exit code %d: %s", code, complaints.String())
 	}
 }

@@ -31,9 +31,7 @@ type Request struct {
 	Options unink.Options
 	Extras
 	KeepClean    bool // leave pages of a PDF as they are where nothing is removed or corrected
-	SkipExisting bool // pass over what has a result already that is no older
-
-	Take func(path string, info fs.FileInfo) bool // of a folder's files, those to clean; nil is all
+	SkipExisting bool // pass over what has a result already
 
 	Stdin  io.Reader
 	Stdout io.Writer
@@ -50,7 +48,13 @@ type Plan struct {
 	stdout  bool      // they, or it, go to standard output
 	skipped []Skipped // files of folders that are no pictures
 	missing []Outcome // inputs that cannot be read
+	owners  owners
+	watch   *Watch // whose plan it is, if any
 }
+
+// owners are the inputs by the files that their results may be written to; the inputs themselves
+// are there too, and belong to none.
+type owners map[string]string
 
 // page is one picture, or one PDF, and the names it may be written to.
 type page struct {
@@ -95,13 +99,6 @@ func (pg page) existing() string {
 		}
 	}
 	return ""
-}
-
-// older says that a file was last changed before another.
-func older(path, than string) bool {
-	a, err := os.Stat(path)
-	b, wrong := os.Stat(than)
-	return err == nil && wrong == nil && a.ModTime().Before(b.ModTime())
 }
 
 func (pg page) maskName() string    { return pg.stem + ".mask.png" }
@@ -153,7 +150,7 @@ func (r Request) Plan(ctx context.Context) (*Plan, error) {
 	if slices.Contains(r.Inputs, Stream) {
 		return r.planStream(ctx)
 	}
-	p := &Plan{request: r}
+	p := &Plan{request: r, owners: owners{}}
 	var sources []source
 	for _, input := range r.Inputs {
 		found, err := p.find(input, r.Out)
@@ -162,36 +159,44 @@ func (r Request) Plan(ctx context.Context) (*Plan, error) {
 		}
 		sources = append(sources, found...)
 	}
-	sources = p.leaf(distinct(sources), r.Pages)
+	return p, p.arrange(ctx, distinct(sources))
+}
+
+// arrange names the outputs of sources, checks them and adds what is to be cleaned to the plan.
+func (p *Plan) arrange(ctx context.Context, sources []source) error {
+	r := p.request
+	sources = p.leaf(sources, r.Pages)
 	if slices.ContainsFunc(sources, func(s source) bool { return s.pdf }) {
 		if err := r.checkPDF(); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if r.binds(sources) {
-		return p, errors.Join(r.checkPDF(), p.bind(r.Out, sources))
+		return errors.Join(r.checkPDF(), p.bind(r.Out, sources))
 	}
 	place, format, err := r.place(sources)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var begun []source // as p.pages
+	var pages []page
+	var begun []source // as pages
 	for _, s := range sources {
 		pg := place(s)
 		pg.input, pg.number, pg.format = s.path, s.page, format
 		pg.extras = r.Extras
-		if result := pg.existing(); r.SkipExisting && result != "" && !older(result, pg.input) {
+		if result := pg.existing(); r.SkipExisting && result != "" {
 			p.skipped = append(p.skipped, Skipped{pg.input, result + " is there already"})
+			p.owners[resolve(result)] = pg.input
 			continue
 		}
-		p.pages, begun = append(p.pages, pg), append(begun, s)
+		pages, begun = append(pages, pg), append(begun, s)
 	}
-	if err := p.check(); err != nil {
-		return nil, err
+	if err := p.owners.add(pages); err != nil {
+		return err
 	}
-	p.stdout = slices.ContainsFunc(p.pages, page.toStdout)
-	p.openDocuments(ctx, begun)
-	return p, nil
+	p.stdout = slices.ContainsFunc(pages, page.toStdout)
+	p.pages = append(p.pages, p.readable(ctx, pages, begun)...)
+	return nil
 }
 
 // checkPDF checks that what is asked for can be done to a PDF.
@@ -206,11 +211,11 @@ func (r Request) checkPDF() error {
 	return nil
 }
 
-// openDocuments looks into the PDFs. What cannot be read is missing from the plan. A page's
+// readable looks into the PDFs among pages. What cannot be read is missing from the plan. A page's
 // source has its place.
-func (p *Plan) openDocuments(ctx context.Context, sources []source) {
+func (p *Plan) readable(ctx context.Context, pages []page, sources []source) []page {
 	var readable []page
-	for i, pg := range p.pages {
+	for i, pg := range pages {
 		if sources[i].pdf {
 			var err error
 			if pg.document, err = openDocument(ctx, pg.input, nil, p.request.Pages); err != nil {
@@ -220,7 +225,7 @@ func (p *Plan) openDocuments(ctx context.Context, sources []source) {
 		}
 		readable = append(readable, pg)
 	}
-	p.pages = readable
+	return readable
 }
 
 // planStream is the plan for standard input, which goes to standard output or to a file.
@@ -292,21 +297,27 @@ func (p *Plan) find(input, out string) ([]source, error) {
 // the folder that is written to are passed over.
 func (p *Plan) walk(root, out string) ([]source, error) {
 	var found []source
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	root = filepath.Clean(root)
+	link := root + string(filepath.Separator) // so that a link to a folder is walked, too
+	err := filepath.WalkDir(link, func(path string, d fs.DirEntry, err error) error {
+		path = filepath.Clean(path)
 		hidden := path != root && hidden(path)
 		switch {
+		case (err != nil || !d.IsDir() && !hidden) && !p.watch.takes(path):
+			return nil
 		case err != nil:
 			p.missing = append(p.missing, Outcome{Input: path, Err: plain(err)})
 			return nil
 		case d.IsDir() && (hidden || path != root &&
 			(ownResult(path) || out != "" && resolve(path) == resolve(out))):
 			return filepath.SkipDir
-		case d.IsDir() || hidden:
+		case d.IsDir():
+			p.watch.follow(path)
+			return nil
+		case hidden:
 			return nil
 		case ownResult(path):
 			p.skipped = append(p.skipped, Skipped{path, "a result of unink"})
-			return nil
-		case !p.takes(path, d):
 			return nil
 		}
 		format, isPDF, err := sniff(path)
@@ -318,15 +329,6 @@ func (p *Plan) walk(root, out string) ([]source, error) {
 		return nil
 	})
 	return found, err
-}
-
-// takes says whether a folder's file is one to clean.
-func (p *Plan) takes(path string, d fs.DirEntry) bool {
-	if p.request.Take == nil {
-		return true
-	}
-	info, err := d.Info()
-	return err == nil && p.request.Take(path, info)
 }
 
 // ownResult tells by its name what was written beside an input without -o: x.clean.jpg,
@@ -546,19 +548,18 @@ func possible(asked, input unink.Format) []unink.Format {
 	return []unink.Format{unink.JPEG, unink.PNG}
 }
 
-// check finds outputs that would overwrite an input or another output.
-func (p *Plan) check() error {
-	owner := map[string]string{}
-	for _, pg := range p.pages {
-		owner[resolve(pg.input)] = ""
+// add notes the outputs of pages, unless one would overwrite an input or another output.
+func (o owners) add(pages []page) error {
+	for _, pg := range pages {
+		o[resolve(pg.input)] = ""
 	}
 	var errs []error
-	for _, pg := range p.pages {
+	for _, pg := range pages {
 		for _, file := range pg.outputs() {
 			real := resolve(file)
-			switch other, taken := owner[real]; {
-			case !taken:
-				owner[real] = pg.input
+			switch other, taken := o[real]; {
+			case !taken, other == pg.input, gone(other):
+				o[real] = pg.input
 			case other == "":
 				errs = append(errs, fmt.Errorf("%s would be written to %s, which is an input", pg.input, file))
 			default:
@@ -569,10 +570,17 @@ func (p *Plan) check() error {
 	if errs == nil {
 		return nil
 	}
-	return misuse.Errorf(
-		"%v\nnothing was done; use another folder (-o), or clean the pictures one by one",
-		errors.Join(errs...),
-	)
+	return misuse.Errorf("%v\nnothing was done; rename one of them, use another folder (-o), or "+
+		"clean the pictures one by one", errors.Join(errs...))
+}
+
+// gone reports whether an input that was cleaned is there no more.
+func gone(input string) bool {
+	if input == "" {
+		return false
+	}
+	_, err := os.Stat(input)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // resolve is the absolute path behind symbolic links, of a file that may not exist yet.

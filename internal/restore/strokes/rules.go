@@ -76,8 +76,8 @@ func rowRules(plane []uint8, w int) (labels []int32, pieces []raster.Component) 
 	return labels, pieces
 }
 
-// longEnough says of a piece that it is a line's for its length alone; of a shorter one only what
-// it is in line with tells.
+// longEnough reports whether a piece is taken for a line's by its length alone. A shorter one is a
+// line's only where it goes on, behind writing, in another piece.
 func longEnough(c raster.Component) bool { return max(c.Width(), c.Height()) >= rulePiece }
 
 // clearRules takes for writing what stands on a line, or close to it, in the colour of writing.
@@ -203,10 +203,7 @@ func takeCrossings(s *segment.Scores, rules []Rule) {
 // visitAcross visits the pixels across a line with this centre at its column i, and so far beyond
 // its rims.
 func visitAcross(s *segment.Scores, r *Rule, i int, centre, beyond float64, visit func(p int)) {
-	limit := s.H
-	if r.Vertical {
-		limit = s.W
-	}
+	limit := acrossSize(s, r.Vertical)
 	half := float64(r.Thick)/2 + 0.5 + beyond
 	for j := max(int(math.Ceil(centre-half)), 0); j <= min(int(math.Floor(centre+half)),
 		limit-1); j++ {
@@ -379,6 +376,14 @@ func tracePiece(s *segment.Scores, b raster.Component, labels []int32, label int
 	return r
 }
 
+// acrossSize is the number of places across a line on the page.
+func acrossSize(s *segment.Scores, vertical bool) int {
+	if vertical {
+		return s.W
+	}
+	return s.H
+}
+
 // pixelAt is the pixel at a place along and across a line.
 func pixelAt(s *segment.Scores, vertical bool, along, across int) int {
 	if vertical {
@@ -430,10 +435,7 @@ func joins(s *segment.Scores, plane *ink.Plane, r, p *Rule) bool {
 		!short(p) && math.Abs(y1-slope1*(x1-x0)-y0) > off {
 		return false
 	}
-	across := s.H
-	if r.Vertical {
-		across = s.W
-	}
+	across := acrossSize(s, r.Vertical)
 	hidden, inked := 0, 0
 	for x := r.to(); x < p.From; x++ {
 		y := int(y0 + slope*(float64(x)-x0) + 0.5)
@@ -470,10 +472,7 @@ func (r *Rule) end(last bool) (x, y, slope float64) {
 
 // written says that there is writing within two pixels of a point of a line.
 func written(s *segment.Scores, vertical bool, along, across int) bool {
-	limit := s.H
-	if vertical {
-		limit = s.W
-	}
+	limit := acrossSize(s, vertical)
 	for j := max(across-2, 0); j <= min(across+2, limit-1); j++ {
 		if s.Hand[pixelAt(s, vertical, along, j)] > 0 {
 			return true
