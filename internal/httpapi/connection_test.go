@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"unink"
@@ -120,6 +121,73 @@ func TestEndlessBodyIsCutOff(t *testing.T) {
 	if n, err := io.Copy(conn, endless{}); err == nil || n < drained {
 		t.Errorf("the connection ended after %d bytes: %v", n, err)
 	}
+}
+
+// The service's own waits, for its database or a worker, are not taken for a client that sends
+// nothing: neither this request nor the next of its connection is given up.
+func TestSlowServiceKeepsTheConnection(t *testing.T) {
+	s := start(t, &fakeCleaner{})
+	synctest.Test(t, func(t *testing.T) {
+		slow := func(w http.ResponseWriter, r *http.Request) {
+			time.Sleep(2 * patienceForBody) // whose request is it
+			for range 2 {                   // readers of forms look again at the end
+				if _, err := io.ReadAll(r.Body); err != nil {
+					t.Errorf("the body: %v", err)
+				}
+			}
+			time.Sleep(2 * s.cfg.UploadTimeout)
+			if err := r.Context().Err(); err != nil {
+				t.Errorf("the request was given up: %v", err)
+			}
+		}
+		client, server := net.Pipe()
+		listener := &onePipe{conns: make(chan net.Conn, 1)}
+		listener.conns <- server
+		service := s.server(t.Context(), s.observe(http.HandlerFunc(slow)))
+		go func() { _ = service.Serve(listener) }()
+		answers := bufio.NewReader(client)
+		for range 2 {
+			fmt.Fprint(client, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\npage")
+			res, err := http.ReadResponse(answers, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = res.Body.Close()
+		}
+		_, _ = client.Close(), service.Close()
+	})
+}
+
+// onePipe is a listener with connections of its own.
+type onePipe struct{ conns chan net.Conn }
+
+func (p *onePipe) Accept() (net.Conn, error) {
+	if conn, open := <-p.conns; open {
+		return conn, nil
+	}
+	return nil, net.ErrClosed
+}
+
+func (p *onePipe) Close() error { close(p.conns); return nil }
+
+func (p *onePipe) Addr() net.Addr { return &net.TCPAddr{} }
+
+// A request that was given up has no answer: an empty one with status 200 would be a false one.
+func TestGivenUpRequestHasNoAnswer(t *testing.T) {
+	bothEntryPoints(t, func(t *testing.T, send func(*service) *http.Request) {
+		s := start(t, &fakeCleaner{clean: func(context.Context, []byte, unink.Options) (
+			*unink.Result, error,
+		) {
+			return nil, context.Canceled
+		}})
+		conn := s.dial()
+		if err := send(s).Write(conn); err != nil {
+			t.Fatal(err)
+		}
+		if answer, err := io.ReadAll(conn); len(answer) > 0 || err != nil {
+			t.Errorf("got %q, %v", answer, err)
+		}
+	})
 }
 
 // Who waits to be asked for its body is answered and not waited for.

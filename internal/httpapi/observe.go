@@ -65,7 +65,7 @@ func (s *Server) observe(next http.Handler) http.Handler {
 		c := &call{id: rand.Text(), form: &uploadForm{}}
 		w.Header().Set("X-Request-Id", c.id)
 		rec := &recorder{ResponseWriter: w, answerTime: s.cfg.answerTime(), status: http.StatusOK}
-		body := &upload{ReadCloser: r.Body, conn: http.NewResponseController(w), began: start,
+		body := &upload{ReadCloser: r.Body, conn: http.NewResponseController(w),
 			most: s.cfg.UploadTimeout}
 		r = r.WithContext(context.WithValue(r.Context(), callKey{}, c))
 		r.Body = body
@@ -80,6 +80,9 @@ func (s *Server) observe(next http.Handler) http.Handler {
 		}
 		s.metrics.request(r.Pattern, rec.status, took)
 		s.logCall(r, c, rec, took)
+		if rec.status == statusClientGone {
+			panic(http.ErrAbortHandler) // net/http would answer 200 with nothing
+		}
 		drain(r, body)
 	})
 }
@@ -92,11 +95,11 @@ const (
 // upload is a request's body, which knows how far it was read and how long that may take.
 type upload struct {
 	io.ReadCloser
-	conn         *http.ResponseController
-	began        time.Time
-	most         time.Duration // for all of it
-	bytes        int64
-	begun, ended bool
+	conn  *http.ResponseController
+	began time.Time     // when it was first asked for: what came before was not the client's doing
+	most  time.Duration // for all of it
+	bytes int64
+	ended bool
 }
 
 // deadline is until when the next bytes must come.
@@ -105,12 +108,19 @@ func (u *upload) deadline() time.Time {
 	return u.began.Add(min(u.most, patienceForBody+earned))
 }
 
+func (u *upload) begun() bool { return !u.began.IsZero() }
+
 func (u *upload) Read(p []byte) (int, error) {
-	// What takes no deadline is no connection, and waits for nobody.
-	_ = u.conn.SetReadDeadline(u.deadline())
+	if !u.begun() {
+		u.began = time.Now()
+	}
+	if !u.ended { // after it, net/http would take a deadline that passes for a client that went away
+		// What takes no deadline is no connection, and waits for nobody.
+		_ = u.conn.SetReadDeadline(u.deadline())
+	}
 	n, err := u.ReadCloser.Read(p)
 	u.bytes += int64(n)
-	u.begun, u.ended = true, err != nil
+	u.ended = err != nil
 	return n, err
 }
 
@@ -122,7 +132,7 @@ const drained = 64 << 20
 // time of an upload. Many clients read only when they have sent everything, and a connection that
 // is closed before takes the answer with it (RFC 9112, 9.6).
 func drain(r *http.Request, body *upload) {
-	waits := r.Header.Get("Expect") != "" && !body.begun // to be asked for its body
+	waits := r.Header.Get("Expect") != "" && !body.begun() // to be asked for its body
 	if r.ContentLength == 0 || body.ended || waits {
 		return
 	}

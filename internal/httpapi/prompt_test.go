@@ -63,6 +63,11 @@ func (s *shop) send(w http.ResponseWriter) {
 	r.Header.Set("Authorization", "Bearer "+s.token)
 	r.Header.Set("Content-Type", developerContentType)
 	r.Header.Set("Idempotency-Key", "prompt")
+	defer func() {
+		if p := recover(); p != nil && p != http.ErrAbortHandler { // which ends a connection
+			panic(p)
+		}
+	}()
 	s.Handler().ServeHTTP(w, r)
 }
 
