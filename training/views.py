@@ -10,13 +10,15 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from . import capture, net, real
+from . import capture, net, real, tints
 from .pens import ink_colour
 
 LARGEST = (1400, 1900)  # short and long side of a page as it is shown; larger ones are cut
 TURNED_SHARE = 0.2  # of pages that lie on their side or head
 REINKED_SHARE = 0.35  # of real written pages whose writing gets another ink
 REPRINTED_SHARE = 0.08  # of real pages of which print gets another ink
+HIGHLIGHTED_SHARE = 0.1  # of real pages that get a highlighter's strokes
+PANELLED_SHARE = 0.06  # of real pages that get printed panels
 SOLID = 0.55  # share of its box that a filled bubble covers
 DOT = 6  # pixels: smaller is a full stop
 BENT = (0.02, 0.12)  # how far strokes that are laid are bent, against the length of the bends
@@ -121,6 +123,10 @@ def real_page(rng, source, other=None):
         image, label = transplanted(rng, image, label, written, where)
     if rng.random() < REPRINTED_SHARE:
         image = reinked(rng, image, (label == net.PRINT) & somewhere(rng, label.shape))
+    if rng.random() < PANELLED_SHARE:
+        image = tints.panelled(rng, image, label)
+    if rng.random() < HIGHLIGHTED_SHARE:
+        image, label = tints.highlighted(rng, image, label)
     if rng.random() < TURNED_SHARE:
         turns = int(rng.integers(1, 4))
         image, label = np.rot90(image, turns), np.rot90(label, turns)

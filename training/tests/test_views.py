@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 import torch
 
-from training import net, papers, real, views
+from training import net, papers, real, tints, views
 
 
 def page(h=900, w=700, pen=8):
@@ -146,6 +146,27 @@ class Without(unittest.TestCase):
     def test_without_real_pages_there_are_none(self):
         with tempfile.TemporaryDirectory() as folder, mock.patch.dict("os.environ", {"UNINK_DATA": folder}):
             self.assertEqual(real.sources("train"), [])
+
+
+class Tints(unittest.TestCase):
+    def test_highlighter_is_writing_and_leaves_what_is_under_it(self):
+        page = np.full((600, 500, 3), 240, np.uint8)
+        label = np.zeros((600, 500), np.uint8)
+        page[100:500:40, 50:450], label[100:500:40, 50:450] = 20, net.PRINT
+        before = page.copy(), label.copy()
+        for seed in range(8):
+            image, told = tints.highlighted(np.random.default_rng(seed), page, label)
+            changed = told != label
+            self.assertTrue(set(np.unique(told[changed])) <= {net.HAND, net.BOTH, net.IGNORE})
+            self.assertTrue((told[label == net.PRINT] != net.HAND).all())  # print is not said to be gone
+            self.assertTrue((image[told == label] >= page[told == label] - 14).all())  # what shows is labelled
+            self.assertTrue((image[told == net.HAND].min(1) < 235).all())
+        self.assertTrue((page == before[0]).all() and (label == before[1]).all())
+
+    def test_panels_tint_the_page_alone(self):
+        page = np.full((600, 500, 3), 240, np.uint8)
+        image = tints.panelled(np.random.default_rng(1), page, np.zeros((600, 500), np.uint8))
+        self.assertTrue((image < page).any() and (image <= page).all() and (page == 240).all())
 
 
 if __name__ == "__main__":
