@@ -18,14 +18,13 @@ const (
 	// Sides between bubbles of a row or column that speak for each other.
 	bubbleReach = 9.0
 	// Of a side: how far a bubble lies off the line of its row or column.
-	offLine  = 0.3
-	within   = 0.75 // of the half axes: what is well inside the outline
-	lookSide = 6    // cells of a bubble's side in which letters are compared
+	offLine = 0.3
+	within  = 0.75 // of the half axes: what is well inside the outline
 )
 
 // findFilled finds the bubbles that were filled in: those as full of ink as others are not. Each is
-// drawn anew as an empty one in its row or in its column, where these repeat: the letters in
-// bubbles are the same either along rows or along columns.
+// drawn anew as an empty one in its row or in its column: the letters in the bubbles round it are
+// the same either along rows or along columns.
 func findFilled(s *segment.Scores, plane *ink.Plane, labels []int32,
 	components []raster.Component) []*mark {
 	var round []box
@@ -49,13 +48,122 @@ func findFilled(s *segment.Scores, plane *ink.Plane, labels []int32,
 	if len(rings) < fewestBubbles {
 		return nil
 	}
+	sheet := newSheet(rings, full, plane, labels)
 	var filled []*mark
 	for i, c := range components {
-		if m := findAnswer(box{c, int32(i + 1)}, rings, full, plane, labels); m != nil {
-			filled = append(filled, m)
+		for _, b := range sheet.bubblesIn(box{c, int32(i + 1)}) {
+			if m := sheet.answer(b); m != nil {
+				filled = append(filled, m)
+			}
 		}
 	}
 	return filled
+}
+
+// sheet is what a page's empty bubbles tell of it.
+type sheet struct {
+	rings  []box
+	unlike []apart // of each ring
+	full   float64 // share of ink from which on a bubble is filled
+	side   float64
+	pitch  [2]float64 // from one bubble to the next, across and down
+
+	plane  *ink.Plane
+	labels []int32
+}
+
+// apart is how much what is in a ring differs from the next one in its row and in its column, as a
+// share of it.
+type apart struct{ row, column float64 }
+
+func newSheet(rings []box, full float64, plane *ink.Plane, labels []int32) *sheet {
+	s := &sheet{rings: rings, full: full, side: rings[0].side(), unlike: make([]apart, len(rings)),
+		plane: plane, labels: labels}
+	var across, down []float64
+	for i := range rings {
+		b := &rings[i]
+		row, column := b.nearest(rings, b.sameRow), b.nearest(rings, b.sameColumn)
+		s.unlike[i] = apart{b.unlike(row, plane), b.unlike(column, plane)}
+		dx, _ := b.off(row)
+		_, dy := b.off(column)
+		across, down = append(across, dx*row.side()), append(down, dy*column.side())
+	}
+	s.pitch = [2]float64{raster.Quantile(across, 0.5), raster.Quantile(down, 0.5)}
+	return s
+}
+
+// unlike is how much what is printed in a ring differs from what is in another, as a share of it,
+// where the two fit best.
+func (b *box) unlike(other *box, plane *ink.Plane) float64 {
+	const (
+		inside = 0.6 // of the half side: clear of both outlines
+		shift  = 2   // working pixels: how far letters lie off their rings' middles
+	)
+	w, h := plane.Scores.W, plane.Scores.H
+	x, y := b.centre()
+	ox, oy := other.centre()
+	r := int(inside * b.side() / 2)
+	taken := func(x, y int) float64 {
+		return float64(plane.Taken(min(max(y, 0), h-1)*w + min(max(x, 0), w-1)))
+	}
+	least := math.Inf(1)
+	for dy := -shift; dy <= shift; dy++ {
+		for dx := -shift; dx <= shift; dx++ {
+			apart, sum := 0.0, 1e-6
+			for j := -r; j <= r; j++ {
+				for i := -r; i <= r; i++ {
+					if i*i+j*j <= r*r {
+						p, q := taken(int(x)+i, int(y)+j), taken(int(ox)+i+dx, int(oy)+j+dy)
+						apart, sum = apart+math.Abs(p-q), sum+p+q
+					}
+				}
+			}
+			least = min(least, apart/sum)
+		}
+	}
+	return least
+}
+
+// bubblesIn divides a component among the bubbles that it covers: those that stand close touch when
+// they are filled.
+func (s *sheet) bubblesIn(b box) (parts []box) {
+	const most = 12 // in a row or column: a larger blob is no answer
+	n := func(length int, pitch float64) int {
+		return 1 + int(math.Round(max(float64(length)-s.side, 0)/pitch))
+	}
+	columns, rows := n(b.Width(), s.pitch[0]), n(b.Height(), s.pitch[1])
+	if columns > most || rows > most {
+		return nil
+	}
+	for row := range rows {
+		for column := range columns {
+			part := b
+			part.X0, part.X1 = b.X0+column*b.Width()/columns, b.X0+(column+1)*b.Width()/columns
+			part.Y0, part.Y1 = b.Y0+row*b.Height()/rows, b.Y0+(row+1)*b.Height()/rows
+			parts = append(parts, part)
+		}
+	}
+	return parts
+}
+
+// byColumn says that letters round a bubble are the same along columns rather than rows.
+func (s *sheet) byColumn(b box) bool {
+	const asked = 12 // the nearest rings
+	near := make([]int, len(s.rings))
+	for i := range near {
+		near[i] = i
+	}
+	x, y := b.centre()
+	distance := func(i int) float64 {
+		rx, ry := s.rings[i].centre()
+		return math.Hypot(rx-x, ry-y)
+	}
+	slices.SortFunc(near, func(i, j int) int { return cmp.Compare(distance(i), distance(j)) })
+	row, column := 0.0, 0.0
+	for _, i := range near[:asked] {
+		row, column = row+s.unlike[i].row, column+s.unlike[i].column
+	}
+	return column < row
 }
 
 func (b *box) centre() (x, y float64) { return float64(b.X0+b.X1) / 2, float64(b.Y0+b.Y1) / 2 }
@@ -166,108 +274,59 @@ func (b *box) off(r *box) (dx, dy float64) {
 	return math.Abs(rx-x) / r.side(), math.Abs(ry-y) / r.side()
 }
 
-// line is the rings in a bubble's row or column, nearest first.
-func (b *box) line(rings []box, in func(box) bool) (line []*box) {
+// nearest is the nearest ring in a bubble's row or column; nil is none.
+func (b *box) nearest(rings []box, in func(box) bool) (found *box) {
+	least := math.Inf(1)
 	for i := range rings {
-		if in(rings[i]) {
-			line = append(line, &rings[i])
+		dx, dy := b.off(&rings[i])
+		if dx+dy < least && in(rings[i]) {
+			found, least = &rings[i], dx+dy
 		}
 	}
-	distance := func(r *box) float64 {
-		dx, dy := b.off(r)
-		return dx + dy
-	}
-	slices.SortFunc(line, func(p, q *box) int { return cmp.Compare(distance(p), distance(q)) })
-	return line
+	return found
 }
 
-// findAnswer is a blob in the place of a bubble that is at least so full of ink; nil is none.
-func findAnswer(b box, rings []box, full float64, plane *ink.Plane, labels []int32) *mark {
+// answer is a blob in the place of a bubble that is full of ink; nil is none.
+func (s *sheet) answer(b box) *mark {
 	// Of a bubble: two sides; and of full, what a blob's own middle has.
 	const smallest, largest, near = 0.7, 2.5, 0.75
-	side := rings[0].side()
-	if float64(min(b.Width(), b.Height())) < smallest*side ||
-		float64(max(b.Width(), b.Height())) > largest*side {
+	w := s.plane.Scores.W
+	if float64(min(b.Width(), b.Height())) < smallest*s.side ||
+		float64(max(b.Width(), b.Height())) > largest*s.side {
 		return nil
 	}
-	if x, y := b.centre(); inkShare(labels, plane.Scores.W, x, y, within*side/2,
-		within*side/2) < near*full {
+	half := within * s.side / 2
+	if x, y := b.centre(); inkShare(s.labels, w, x, y, half, half) < near*s.full {
 		return nil
 	}
-	row, column := b.line(rings, b.sameRow), b.line(rings, b.sameColumn)
-	if len(row) == 0 || len(column) == 0 {
+	row, column := b.nearest(s.rings, b.sameRow), b.nearest(s.rings, b.sameColumn)
+	if row == nil || column == nil {
 		return nil
 	}
-	kind := row[0]
-	if unlikeNext(column, plane) < unlikeNext(row, plane) {
-		kind = column[0]
+	kind := row
+	if s.byColumn(b) {
+		kind = column
 	}
-	cx, _ := column[0].centre()
-	_, cy := row[0].centre()
+	cx, _ := column.centre()
+	_, cy := row.centre()
 	rx, ry := float64(kind.Width())/2, float64(kind.Height())/2
-	if inkShare(labels, plane.Scores.W, cx, cy, within*rx, within*ry) < full {
+	if inkShare(s.labels, w, cx, cy, within*rx, within*ry) < s.full {
 		return nil
 	}
 	m := &mark{box: b, kind: kind, x: int(math.Round(cx - rx)), y: int(math.Round(cy - ry))}
-	m.fill(labels, plane.Scores.W, cx, cy, rx, ry)
+	m.fill(s.labels, w, cx, cy, rx, ry)
 	return m
 }
 
-// unlikeNext is how much what is in the nearest rings of a line differs from one to the next, as a
-// share of it: 1 and more where nothing repeats.
-func unlikeNext(line []*box, plane *ink.Plane) float64 {
-	const looked = 5
-	line = line[:min(looked, len(line))]
-	if len(line) < 2 {
-		return 1
-	}
-	apart, sum := 0.0, 0.0
-	p := line[0].coarseInk(plane)
-	for _, r := range line[1:] {
-		q := r.coarseInk(plane)
-		for i, v := range p {
-			apart += math.Abs(v - q[i])
-			sum += v + q[i]
-		}
-		p = q
-	}
-	return apart / (sum + 1e-6)
-}
-
-// coarseInk is the ink well inside a ring, brought to a coarse square. Every pixel counts for the
-// four cells about it, so that it does not matter where in a pixel a letter begins.
-func (b *box) coarseInk(plane *ink.Plane) (v [lookSide * lookSide]float64) {
-	cell := func(at, n int) (i int, share float64) {
-		f := min(max((float64(at)+0.5)*lookSide/float64(n)-0.5, 0), lookSide-1.001)
-		return int(f), f - math.Floor(f)
-	}
-	for y := range b.Height() {
-		row, down := cell(y, b.Height())
-		for x := range b.Width() {
-			dx, dy := 2*(float64(x)+0.5)/float64(b.Width())-1,
-				2*(float64(y)+0.5)/float64(b.Height())-1
-			if dx*dx+dy*dy >= within*within {
-				continue
-			}
-			t := float64(plane.Taken((b.Y0+y)*plane.Scores.W + b.X0 + x))
-			column, right := cell(x, b.Width())
-			to := v[row*lookSide+column:]
-			to[0] += t * (1 - right) * (1 - down)
-			to[1] += t * right * (1 - down)
-			to[lookSide] += t * (1 - right) * down
-			to[lookSide+1] += t * right * down
-		}
-	}
-	return v
-}
-
-// fill collects the pixels that go: the blob and what else lies within the outline.
+// fill collects the pixels that go: the blob, as far as it is this bubble's, and what else lies
+// within the outline.
 func (m *mark) fill(labels []int32, w int, cx, cy, rx, ry float64) {
 	const beyond = 1.6 // of the half axes
 	for y := max(int(cy-beyond*ry), 0); y <= min(int(cy+beyond*ry), len(labels)/w-1); y++ {
 		for x := max(int(cx-beyond*rx), 0); x <= min(int(cx+beyond*rx), w-1); x++ {
 			dx, dy := (float64(x)+0.5-cx)/rx, (float64(y)+0.5-cy)/ry
-			if l := labels[y*w+x]; l == m.label || l != 0 && dx*dx+dy*dy <= 1 {
+			own := x >= m.X0 && x < m.X1 && y >= m.Y0 && y < m.Y1
+			if l := labels[y*w+x]; l == m.label && own || l != 0 && dx*dx+dy*dy <= 1 {
 				m.pixels = append(m.pixels, y*w+x)
 			}
 		}

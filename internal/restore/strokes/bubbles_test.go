@@ -16,16 +16,14 @@ import (
 // tells its row, or its column.
 type sheetOfBubbles struct {
 	restoretest.Form
-	rows, columns int
+	pitch int
 }
 
-const (
-	bubbleSide, bubblePitch = 24, 40
-)
+const bubbleSide, bubblePitch = 24, 40
 
-func newSheetOfBubbles(rows, columns int, byRow bool) sheetOfBubbles {
+func newSheetOfBubbles(rows, columns, pitch int, byRow bool) sheetOfBubbles {
 	s := sheetOfBubbles{restoretest.Form{Gray: image.NewGray(image.Rect(0, 0,
-		columns*bubblePitch+40, rows*bubblePitch+40))}, rows, columns}
+		columns*pitch+40, rows*pitch+40))}, pitch}
 	for i := range s.Pix {
 		s.Pix[i] = 255
 	}
@@ -51,14 +49,16 @@ func newSheetOfBubbles(rows, columns int, byRow bool) sheetOfBubbles {
 }
 
 func (s *sheetOfBubbles) centre(row, column int) (x, y float64) {
-	return float64(column*bubblePitch + 40), float64(row*bubblePitch + 40)
+	return float64(column*s.pitch + 40), float64(row*s.pitch + 40)
 }
 
+// fill fills a bubble to its outline, and a little beyond.
 func (s *sheetOfBubbles) fill(row, column int) {
+	const r = bubbleSide/2 + 1
 	cx, cy := s.centre(row, column)
-	for y := -bubbleSide / 2; y <= bubbleSide/2; y++ {
-		for x := -bubbleSide / 2; x <= bubbleSide/2; x++ {
-			if x*x+y*y <= bubbleSide*bubbleSide/4 {
+	for y := -r; y <= r; y++ {
+		for x := -r; x <= r; x++ {
+			if x*x+y*y <= r*r {
 				s.Pix[s.PixOffset(int(cx)+x, int(cy)+y)] = 40
 			}
 		}
@@ -69,7 +69,8 @@ func (s *sheetOfBubbles) fill(row, column int) {
 func TestFilledBubblesAreEmptied(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		byRow := rapid.Bool().Draw(rt, "letters by row")
-		sheet := newSheetOfBubbles(6, 6, byRow)
+		pitch := rapid.SampledFrom([]int{bubblePitch, bubbleSide + 2}).Draw(rt, "pitch")
+		sheet := newSheetOfBubbles(6, 6, pitch, byRow)
 		cell := rapid.Custom(func(t *rapid.T) image.Point {
 			return image.Pt(rapid.IntRange(0, 5).Draw(t, "column"),
 				rapid.IntRange(0, 5).Draw(t, "row"))
@@ -85,8 +86,7 @@ func TestFilledBubblesAreEmptied(t *testing.T) {
 			rt.Fatalf("%d of %d filled bubbles are found", len(marks), len(filled))
 		}
 		at := func(x, y int) image.Point {
-			return image.Pt((x+bubbleSide/2-40+bubblePitch/2)/bubblePitch,
-				(y+bubbleSide/2-40+bubblePitch/2)/bubblePitch)
+			return image.Pt((x+bubbleSide/2-40+pitch/2)/pitch, (y+bubbleSide/2-40+pitch/2)/pitch)
 		}
 		for _, m := range marks {
 			p, like := at(m.x, m.y), at(m.kind.X0, m.kind.Y0)
@@ -106,12 +106,12 @@ func TestFilledBubblesAreEmptied(t *testing.T) {
 
 // Rings that are no sheet of bubbles, as letters are, and blobs among them stay.
 func TestRoundLettersAreNoBubbles(t *testing.T) {
-	sheet := newSheetOfBubbles(1, 20, false)
+	sheet := newSheetOfBubbles(1, 20, bubblePitch, false)
 	sheet.fill(0, 7)
 	if _, marks := read(sheet.Form); len(marks) > 0 {
 		t.Errorf("%d answers in a line of letters", len(marks))
 	}
-	few := newSheetOfBubbles(3, 3, false)
+	few := newSheetOfBubbles(3, 3, bubblePitch, false)
 	few.fill(1, 1)
 	if _, marks := read(few.Form); len(marks) > 0 {
 		t.Errorf("%d answers among eight rings", len(marks))
@@ -119,7 +119,7 @@ func TestRoundLettersAreNoBubbles(t *testing.T) {
 }
 
 func BenchmarkFindFilled(b *testing.B) {
-	sheet := newSheetOfBubbles(30, 30, false)
+	sheet := newSheetOfBubbles(30, 30, bubblePitch, false)
 	s, _ := read(sheet.Form)
 	plane := &ink.Plane{Scores: s, Light: [3][]uint8{sheet.Pix, sheet.Pix, sheet.Pix},
 		Solid: make([]uint8, len(sheet.Pix))}
