@@ -246,15 +246,20 @@ func alikeInSize(round []box) []box {
 	return round[from:to]
 }
 
-// onGrid keeps the rings that have others beside them in their row and in their column.
+// onGrid keeps the rings that have others of them beside them in their row and in their column.
 func onGrid(rings []box) []box {
-	var out []box
-	for _, r := range rings {
-		if slices.ContainsFunc(rings, r.sameRow) && slices.ContainsFunc(rings, r.sameColumn) {
-			out = append(out, r)
+	for {
+		before := rings
+		rings = nil
+		for _, r := range before {
+			if slices.ContainsFunc(before, r.sameRow) && slices.ContainsFunc(before, r.sameColumn) {
+				rings = append(rings, r)
+			}
+		}
+		if len(rings) == len(before) {
+			return rings
 		}
 	}
-	return out
 }
 
 func (b *box) sameRow(r box) bool {

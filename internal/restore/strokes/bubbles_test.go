@@ -104,6 +104,31 @@ func TestFilledBubblesAreEmptied(t *testing.T) {
 	})
 }
 
+// erase leaves nothing of a bubble.
+func (s *sheetOfBubbles) erase(row, column int) {
+	cx, cy := s.centre(row, column)
+	for y := -s.pitch / 2; y < s.pitch/2; y++ {
+		for x := -s.pitch / 2; x < s.pitch/2; x++ {
+			s.Pix[s.PixOffset(int(cx)+x, int(cy)+y)] = 255
+		}
+	}
+}
+
+// A bubble may have but one beside it, which has none above or below.
+func TestBubblesBesideTheGrid(t *testing.T) {
+	sheet := newSheetOfBubbles(6, 6, bubblePitch, false)
+	for i := range 5 {
+		sheet.erase(i, 5)
+		if i > 0 {
+			sheet.erase(5, i)
+		}
+	}
+	sheet.fill(2, 2)
+	if _, marks := read(sheet.Form); len(marks) != 1 {
+		t.Errorf("%d answers, want one", len(marks))
+	}
+}
+
 // Rings that are no sheet of bubbles, as letters are, and blobs among them stay.
 func TestRoundLettersAreNoBubbles(t *testing.T) {
 	sheet := newSheetOfBubbles(1, 20, bubblePitch, false)
