@@ -18,6 +18,8 @@ const (
 	ruleLength = 60  // and all its pieces together this
 	ruleThick  = 6   // and no thicker than this
 	ruleHidden = 250 // writing hides no more of it than this in one place
+
+	ruleThicker = 0.9 // a line is thicker or thinner by no more than this in another place
 )
 
 // findRules labels the pixels of straight, thin pieces of lines along either axis: 0 is none, n is
@@ -254,7 +256,7 @@ func extendRule(s *segment.Scores, r *Rule, plane *ink.Plane) {
 // followRule lists a line's centres from a column on, to the last where it can be seen.
 func followRule(s *segment.Scores, r *Rule, plane *ink.Plane, from, step int) []float32 {
 	const (
-		breaks = 2   // columns without ink that noise makes
+		breaks = 2   // columns without ink, or with too little, that noise makes
 		long   = 240 // ten em: a shorter line is too often a stroke that strikes something out
 	)
 	along, across := s.W, s.H
@@ -270,7 +272,7 @@ func followRule(s *segment.Scores, r *Rule, plane *ink.Plane, from, step int) []
 		centre := math.NaN()
 		low, high := inkAcross(s, r.Vertical, plane.Solid, at, int(math.Round(y)), across)
 		switch {
-		case low > high:
+		case low > high, float64(high-low+1) < float64(r.Thick)-ruleThicker:
 			missing++
 		case high-low < ruleThick && (!written(s, r.Vertical, at, int(math.Round(y))) ||
 			r.alike(low, high, y) && (r.clear >= long || printsInk(s, r, plane, at, low, high))):
@@ -292,9 +294,13 @@ func followRule(s *segment.Scores, r *Rule, plane *ink.Plane, from, step int) []
 // alike says that ink across a line from low to high, where its centre is expected, is as thick as
 // the line and lies on it: what seems to be written there may be the line itself.
 func (r *Rule) alike(low, high int, centre float64) bool {
-	const off, thicker = 0.8, 0.9 // working pixels
-	return math.Abs(float64(low+high)/2-centre) <= off &&
-		math.Abs(float64(high-low+1)-float64(r.Thick)) <= thicker
+	const off = 0.8 // working pixels
+	return math.Abs(float64(low+high)/2-centre) <= off && r.asThick(float64(high-low+1))
+}
+
+// asThick says that a line has about this thickness.
+func (r *Rule) asThick(thick float64) bool {
+	return math.Abs(thick-float64(r.Thick)) <= ruleThicker
 }
 
 // printsInk says that ink across a line from low to high has the colour of print and not that of
@@ -423,7 +429,8 @@ func joinPieces(s *segment.Scores, plane *ink.Plane, pieces []Rule) []Rule {
 // tells nothing, so all the way to it there has to be ink.
 func joins(s *segment.Scores, plane *ink.Plane, r, p *Rule) bool {
 	gap := p.From - r.to()
-	if r.Vertical != p.Vertical || gap < -2 || gap > ruleHidden || p.to() <= r.to() {
+	if r.Vertical != p.Vertical || gap < -2 || gap > ruleHidden || p.to() <= r.to() ||
+		!r.asThick(float64(p.Thick)) {
 		return false
 	}
 	x0, y0, slope0 := r.end(true)

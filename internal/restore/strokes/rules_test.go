@@ -114,6 +114,42 @@ func TestRuleEndsWhereItsInkEnds(t *testing.T) {
 	}
 }
 
+// A thick line ends where, behind writing, a thin one goes on: drawn on, it would be a bar there.
+func TestThickLineEndsBeforeAThinOne(t *testing.T) {
+	const w, h, top, from, gap, gapTo, to = 400, 100, 50, 60, 160, 240, 340
+	for name, c := range map[string]struct {
+		thick int // beyond the gap
+		ends  bool
+	}{
+		"as thick": {5, false},
+		"thin":     {2, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, plane := emptyPlane(w, h)
+			bar := func(from, to, top, thick int, hand bool) {
+				for x := from; x < to; x++ {
+					for y := top; y < top+thick; y++ {
+						setInk(s, plane, x, y, hand)
+					}
+				}
+			}
+			bar(from, gap, top, 5, false)
+			bar(gap, gapTo, top-20, 25, true)
+			bar(gapTo, to, top, c.thick, false)
+			labels, pieces := findRules(plane.Printed(), w, h)
+			ends := 0
+			for _, r := range printedRules(s, plane, labels, pieces) {
+				if r.Thick > 4 {
+					ends = max(ends, r.to())
+				}
+			}
+			if (ends <= gapTo) != c.ends {
+				t.Errorf("the thick line ends at %d", ends)
+			}
+		})
+	}
+}
+
 // emptyPlane is a page without ink.
 func emptyPlane(w, h int) (*segment.Scores, *ink.Plane) {
 	s := &segment.Scores{W: w, H: h, Hand: make([]int8, w*h), Print: make([]int8, w*h)}
