@@ -11,8 +11,8 @@ import (
 	"unink/internal/restore/segment"
 )
 
-// A tick box is a printed square outline, smaller than two letters. Beside empty ones, one with ink
-// in it has been marked.
+// A tick box is a printed square outline, or a ring, smaller than two letters. Beside empty ones,
+// one with ink in it has been marked.
 const (
 	smallestBox, largestBox = 9, 46 // working pixels: a side
 	boxAlike                = 0.12  // of a side: boxes that differ by less are of one kind
@@ -33,7 +33,8 @@ func findTicks(s *segment.Scores, plane *ink.Plane, labels []int32,
 	components []raster.Component) []*mark {
 	var empty []box
 	for i, c := range components {
-		if b := (box{c, int32(i + 1)}); b.isEmpty(labels, s.W) {
+		b := box{Component: c, label: int32(i + 1)}
+		if b.round = b.isRound(labels, s.W); b.isEmpty(labels, s.W) {
 			empty = append(empty, b)
 		}
 	}
@@ -42,19 +43,29 @@ func findTicks(s *segment.Scores, plane *ink.Plane, labels []int32,
 	}
 	var marks, gone []*mark
 	for i, c := range components {
-		if m := findMark(box{c, int32(i + 1)}, empty, labels, s.W); m != nil &&
+		if m := findMark(box{Component: c, label: int32(i + 1)}, empty, labels, s.W); m != nil &&
 			m.weigh(s, plane, labels) {
 			marks = append(marks, m)
 		}
 	}
 	marks = slices.DeleteFunc(marks, func(m *mark) bool { return m.repeats(marks) })
 	for _, m := range marks {
-		if m.evidence+unlike(len(marks)) > 0 {
+		if m.isWritten(len(marks)) {
 			m.collect(s, labels)
 			gone = append(gone, m)
 		}
 	}
 	return gone
+}
+
+// isWritten says that a mark, of so many on the page, was written. Of letters, many are a ring and
+// a stroke: there the ink itself has to tell.
+func (m *mark) isWritten(marks int) bool {
+	const telling = 1 // log-odds
+	if m.kind.round {
+		return m.evidence > telling
+	}
+	return m.evidence+unlike(marks) > 0
 }
 
 // unlike is the log-odds that so many marks in boxes were written of which no two are alike: a
@@ -68,11 +79,12 @@ func unlike(marks int) float64 {
 type box struct {
 	raster.Component
 	label int32
+	round bool // its outline
 }
 
 func (b *box) side() float64 { return float64(b.Width()+b.Height()) / 2 }
 
-// isEmpty says that a component is a square outline with nothing in it.
+// isEmpty says that a component is a square or round outline with nothing in it.
 func (b *box) isEmpty(labels []int32, w int) bool {
 	if min(b.Width(), b.Height()) < smallestBox || max(b.Width(), b.Height()) > largestBox ||
 		4*b.Width() < 3*b.Height() || 4*b.Height() < 3*b.Width() {
@@ -86,6 +98,9 @@ func (b *box) isEmpty(labels []int32, w int) bool {
 				return false
 			}
 		}
+	}
+	if b.round {
+		return true
 	}
 	fromBelow := func(x, y int) bool { return at(x, bh-1-y) }
 	fromLeft := func(x, y int) bool { return at(y, x) }

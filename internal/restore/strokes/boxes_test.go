@@ -1,6 +1,7 @@
 package strokes
 
 import (
+	"math"
 	"testing"
 
 	"unink/internal/restore/ink"
@@ -62,6 +63,48 @@ func TestPrintInBoxesStays(t *testing.T) {
 			}
 			if _, gone := read(f); len(gone) != 0 {
 				t.Errorf("%d marks go", len(gone))
+			}
+		})
+	}
+}
+
+// A ring with a cross over it is drawn anew like the empty ones beside it, where the network knows
+// the cross; a letter that is a ring and a stroke stays.
+func TestCrossedRingIsDrawnAnew(t *testing.T) {
+	const side, pitch, rings, crossed = 24, 60, 5, 2
+	for name, c := range map[string]struct {
+		hand  int8 // what the network says of the strokes
+		found int
+	}{
+		"cross":  {2 * segment.Unit, 1},
+		"letter": {-2 * segment.Unit, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			const w, h = 200, rings*pitch + 40
+			s, plane := emptyPlane(w, h)
+			plane.Light = [3][]uint8{make([]uint8, w*h), make([]uint8, w*h), make([]uint8, w*h)}
+			for i := range rings {
+				for a := range 720 {
+					sin, cos := math.Sincos(float64(a) * math.Pi / 360)
+					for _, r := range [...]float64{side/2 - 1, side/2 - 2} {
+						setInk(s, plane, int(100.5+r*cos), int(float64(40+i*pitch)+0.5+r*sin), false)
+					}
+				}
+			}
+			for k := -16; k <= 16; k++ {
+				for thick := range 3 {
+					at := (40+crossed*pitch+k)*w + 100 + k/2 + thick
+					plane.Solid[at], s.Hand[at] = 1, c.hand
+				}
+			}
+			marks := findMarks(s, plane)
+			if len(marks) != c.found {
+				t.Fatalf("%d marks found, want %d", len(marks), c.found)
+			}
+			for _, m := range marks {
+				if y := m.y + side/2; !m.kind.round || y < 35+crossed*pitch || y > 45+crossed*pitch {
+					t.Errorf("a ring is drawn at %d", y)
+				}
 			}
 		})
 	}

@@ -29,7 +29,7 @@ func findFilled(s *segment.Scores, plane *ink.Plane, labels []int32,
 	components []raster.Component) []*mark {
 	var round []box
 	for i, c := range components {
-		if b := (box{c, int32(i + 1)}); b.isRound(labels, s.W) {
+		if b := (box{Component: c, label: int32(i + 1)}); b.isRound(labels, s.W) {
 			round = append(round, b)
 		}
 	}
@@ -51,7 +51,7 @@ func findFilled(s *segment.Scores, plane *ink.Plane, labels []int32,
 	sheet := newSheet(rings, full, plane, labels)
 	var filled []*mark
 	for i, c := range components {
-		for _, b := range sheet.bubblesIn(box{c, int32(i + 1)}) {
+		for _, b := range sheet.bubblesIn(box{Component: c, label: int32(i + 1)}) {
 			if m := sheet.answer(b); m != nil {
 				filled = append(filled, m)
 			}
