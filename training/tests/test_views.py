@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 import torch
 
-from training import net, papers, real, tints, views
+from training import net, papers, real, solids, tints, views
 
 
 def page(h=900, w=700, pen=8):
@@ -146,6 +146,19 @@ class Without(unittest.TestCase):
     def test_without_real_pages_there_are_none(self):
         with tempfile.TemporaryDirectory() as folder, mock.patch.dict("os.environ", {"UNINK_DATA": folder}):
             self.assertEqual(real.sources("train"), [])
+
+
+class Solids(unittest.TestCase):
+    def test_solid_marks_are_print_and_hide_no_writing(self):
+        clean, label = page()
+        for seed in range(12):
+            image, told = solids.printed(np.random.default_rng(seed), clean, label)
+            changed = told != label
+            self.assertTrue(changed.any())
+            self.assertTrue(set(np.unique(told[changed])) <= {net.PRINT, net.IGNORE})
+            self.assertTrue((told[label == net.WRITTEN] == net.WRITTEN).all())
+            self.assertTrue((image[changed & (told == net.PRINT)] < 200).all())
+            self.assertTrue((image[(told == net.PAPER)] > 230).all())
 
 
 class Tints(unittest.TestCase):
