@@ -38,9 +38,6 @@ func findTicks(s *segment.Scores, plane *ink.Plane, labels []int32,
 			empty = append(empty, b)
 		}
 	}
-	if len(empty) < 2 {
-		return nil
-	}
 	var marks, gone []*mark
 	for i, c := range components {
 		if m := findMark(box{Component: c, label: int32(i + 1)}, empty, labels, s.W); m != nil &&
@@ -50,7 +47,7 @@ func findTicks(s *segment.Scores, plane *ink.Plane, labels []int32,
 	}
 	marks = slices.DeleteFunc(marks, func(m *mark) bool { return m.repeats(marks) })
 	for _, m := range marks {
-		if m.isWritten(len(marks)) {
+		if m.isWritten(len(marks), len(empty)) {
 			m.collect(s, labels)
 			gone = append(gone, m)
 		}
@@ -59,10 +56,10 @@ func findTicks(s *segment.Scores, plane *ink.Plane, labels []int32,
 }
 
 // isWritten says that a mark, of so many on the page, was written. Of letters, many are a ring and
-// a stroke: there the ink itself has to tell.
-func (m *mark) isWritten(marks int) bool {
-	const telling = 1 // log-odds
-	if m.kind.round {
+// a stroke, and a single box says little: there the ink itself has to tell.
+func (m *mark) isWritten(marks, empty int) bool {
+	const telling, fewest = 1, 2 // log-odds; empty boxes
+	if m.kind.round || empty < fewest {
 		return m.evidence > telling
 	}
 	return m.evidence+unlike(marks) > 0

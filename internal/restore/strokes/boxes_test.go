@@ -71,19 +71,22 @@ func TestPrintInBoxesStays(t *testing.T) {
 // A ring with a cross over it is drawn anew like the empty ones beside it, where the network knows
 // the cross; a letter that is a ring and a stroke stays.
 func TestCrossedRingIsDrawnAnew(t *testing.T) {
-	const side, pitch, rings, crossed = 24, 60, 5, 2
+	const side, pitch, crossed = 24, 60, 1
 	for name, c := range map[string]struct {
+		rings int
 		hand  int8 // what the network says of the strokes
 		found int
 	}{
-		"cross":  {2 * segment.Unit, 1},
-		"letter": {-2 * segment.Unit, 0},
+		"cross":         {5, 2 * segment.Unit, 1},
+		"cross of two":  {2, 2 * segment.Unit, 1},
+		"letter":        {5, -2 * segment.Unit, 0},
+		"letter of two": {2, -2 * segment.Unit, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			const w, h = 200, rings*pitch + 40
+			w, h := 200, c.rings*pitch+40
 			s, plane := emptyPlane(w, h)
 			plane.Light = [3][]uint8{make([]uint8, w*h), make([]uint8, w*h), make([]uint8, w*h)}
-			for i := range rings {
+			for i := range c.rings {
 				for a := range 720 {
 					sin, cos := math.Sincos(float64(a) * math.Pi / 360)
 					for _, r := range [...]float64{side/2 - 1, side/2 - 2} {
