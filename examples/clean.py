@@ -4,6 +4,7 @@ UNINK_URL (such as http://acme.localhost:8080) and UNINK_TOKEN come from the env
 """
 
 import base64
+import hashlib
 import json
 import os
 import sys
@@ -11,38 +12,35 @@ import time
 import urllib.error
 import urllib.request
 
-
-def send(request):
-    """Returns status, headers and body of the answer, also when it is an error."""
-    try:
-        response = urllib.request.urlopen(request, timeout=60)
-    except urllib.error.HTTPError as error:
-        response = error
-    with response:
-        return response.status, response.headers, response.read()
+TRIES = 4  # while the service is busy
 
 
-def clean(image):
-    request = urllib.request.Request(
-        os.environ["UNINK_URL"] + "/cleanup",
-        data=json.dumps({
-            "media_id": base64.b64encode(image).decode(),
-            "keep_distortion": False,
-            "keep_ori": False,
-        }).encode(),
-        headers={
-            "Authorization": "Bearer " + os.environ["UNINK_TOKEN"],
-            "Content-Type": "application/json; charset=UTF-8",
-        },
-    )
-    status, headers, body = send(request)
-    if status in (429, 503):  # busy: come back once
-        time.sleep(int(headers.get("Retry-After", 1)))
-        status, headers, body = send(request)
-    answer = json.loads(body)
-    if status != 200 or answer["code"] != 0:
-        sys.exit(f"HTTP {status}, code {answer.get('code')}: {answer.get('message')}")
-    return base64.b64decode(answer["data"]["data"]["mediaId"])
+def clean(picture):
+    body = json.dumps({
+        "media_id": base64.b64encode(picture).decode(),
+        "keep_distortion": False,
+        "keep_ori": False,
+    }).encode()
+    request = urllib.request.Request(os.environ["UNINK_URL"] + "/cleanup", body, {
+        "Authorization": "Bearer " + os.environ["UNINK_TOKEN"],
+        "Content-Type": "application/json; charset=UTF-8",
+        "Accept": "image/*",
+        # The same page is charged once in 24 hours, however often it is sent.
+        "Idempotency-Key": hashlib.sha256(body).hexdigest(),
+    })
+    for left in reversed(range(TRIES)):
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return answer.read()
+        except urllib.error.HTTPError as refusal:
+            if refusal.code not in (429, 503) or left == 0:
+                sys.exit(told(refusal))
+            time.sleep(min(int(refusal.headers.get("Retry-After", 1)), 60))
+
+
+def told(refusal):
+    error = json.load(refusal)
+    return f"HTTP {refusal.code}, code {error['code']}: {error['message']}"
 
 
 if __name__ == "__main__":

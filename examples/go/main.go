@@ -7,6 +7,7 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -16,88 +17,69 @@ import (
 	"time"
 )
 
+const tries = 4 // while the service is busy
+
 func main() {
 	if len(os.Args) != 3 {
 		fmt.Fprintln(os.Stderr, "usage: go run ./examples/go PICTURE RESULT")
 		os.Exit(2)
 	}
-	if err := run(os.Args[1], os.Args[2]); err != nil {
+	picture, err := os.ReadFile(os.Args[1])
+	if err == nil {
+		picture, err = clean(picture)
+	}
+	if err == nil {
+		err = os.WriteFile(os.Args[2], picture, 0o644)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(picture, result string) error {
-	image, err := os.ReadFile(picture)
-	if err != nil {
-		return err
+func clean(picture []byte) ([]byte, error) {
+	body, err := json.Marshal(map[string]any{ // bytes become Base64
+		"media_id": picture, "keep_distortion": false, "keep_ori": false,
+	})
+	for try := 1; err == nil; try++ {
+		var res *http.Response
+		var answer []byte
+		if res, answer, err = send(body); err != nil || res.StatusCode == http.StatusOK {
+			return answer, err
+		}
+		busy := res.StatusCode == http.StatusTooManyRequests ||
+			res.StatusCode == http.StatusServiceUnavailable
+		if !busy || try == tries {
+			var e struct {
+				Code    int
+				Message string
+			}
+			_ = json.Unmarshal(answer, &e)
+			return nil, fmt.Errorf("HTTP %d, code %d: %s", res.StatusCode, e.Code, e.Message)
+		}
+		seconds, _ := strconv.Atoi(res.Header.Get("Retry-After"))
+		time.Sleep(time.Duration(min(max(seconds, 1), 60)) * time.Second)
 	}
-	cleaned, err := clean(image)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(result, cleaned, 0o644)
-}
-
-// page is what the service takes. Bytes are Base64 in JSON.
-type page struct {
-	MediaID        []byte `json:"media_id"`
-	KeepDistortion bool   `json:"keep_distortion"`
-	KeepOri        bool   `json:"keep_ori"`
-}
-
-// answer is what it returns; of an error, only code and message.
-type answer struct {
-	Code    int    `json:"code"`
-	Message string `json:"message"`
-	Data    struct {
-		Data struct {
-			MediaID []byte `json:"mediaId"`
-		} `json:"data"`
-	} `json:"data"`
-}
-
-func clean(image []byte) ([]byte, error) {
-	body, err := json.Marshal(page{MediaID: image})
-	if err != nil {
-		return nil, err
-	}
-	status, wait, text, err := send(body)
-	if err == nil && (status == http.StatusTooManyRequests ||
-		status == http.StatusServiceUnavailable) {
-		time.Sleep(wait) // busy: come back once
-		status, _, text, err = send(body)
-	}
-	if err != nil {
-		return nil, err
-	}
-	var a answer
-	if err := json.Unmarshal(text, &a); err != nil {
-		return nil, fmt.Errorf("HTTP %d: %w", status, err)
-	}
-	if status != http.StatusOK || a.Code != 0 {
-		return nil, fmt.Errorf("HTTP %d, code %d: %s", status, a.Code, a.Message)
-	}
-	return a.Data.Data.MediaID, nil
+	return nil, err
 }
 
 var client = http.Client{Timeout: time.Minute}
 
-// send returns the status, how long to wait when the service is busy, and the answer.
-func send(body []byte) (status int, wait time.Duration, text []byte, err error) {
+func send(body []byte) (res *http.Response, answer []byte, err error) {
 	req, err := http.NewRequest(http.MethodPost, os.Getenv("UNINK_URL")+"/cleanup",
 		bytes.NewReader(body))
 	if err != nil {
-		return 0, 0, nil, err
+		return nil, nil, err
 	}
 	req.Header.Set("Authorization", "Bearer "+os.Getenv("UNINK_TOKEN"))
 	req.Header.Set("Content-Type", "application/json; charset=UTF-8")
-	res, err := client.Do(req)
-	if err != nil {
-		return 0, 0, nil, err
+	req.Header.Set("Accept", "image/*")
+	// The same page is charged once in 24 hours, however often it is sent.
+	req.Header.Set("Idempotency-Key", fmt.Sprintf("%x", sha256.Sum256(body)))
+	if res, err = client.Do(req); err != nil {
+		return nil, nil, err
 	}
 	defer func() { _ = res.Body.Close() }()
-	seconds, _ := strconv.Atoi(res.Header.Get("Retry-After"))
-	text, err = io.ReadAll(res.Body)
-	return res.StatusCode, time.Duration(max(seconds, 1)) * time.Second, text, err
+	answer, err = io.ReadAll(res.Body)
+	return res, answer, err
 }

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -103,14 +104,13 @@ func (e example) test(t *testing.T) {
 				busy.requests.Load(), waited)
 		}
 	}
-	closed := e.s.front(t, http.StatusServiceUnavailable, http.StatusServiceUnavailable,
-		http.StatusServiceUnavailable)
+	closed := e.s.front(t, slices.Repeat([]int{http.StatusServiceUnavailable}, 9)...)
 	refused(closed, e.c.token, "HTTP 503, code 4000: base server error")
-	if n := closed.requests.Load(); n != 2 {
-		t.Errorf("%d requests to a service that stays busy, want 2", n)
+	if n := closed.requests.Load(); n != 4 {
+		t.Errorf("%d requests to a service that stays busy, want 4", n)
 	}
-	if l := e.s.ledger(t, e.c.id); l.count("settle") != 3 || l.sum() != 497 {
-		t.Errorf("the ledger of 3 pages: %+v", l.Entries)
+	if l := e.s.ledger(t, e.c.id); l.count("settle") != 1 || l.sum() != 499 {
+		t.Errorf("the ledger of one page that was sent three times: %+v", l.Entries)
 	}
 }
 
