@@ -32,6 +32,7 @@ const (
 	OwnerPrefix    = "user:"     // of who has credits and uses
 	CustomerPrefix = "customer:" // the same of a customer
 	WelcomePrefix  = "welcome:"  // of what gave an account its first credits
+	TestPrefix     = "test:"     // of what gave a customer credits to try the service with
 )
 
 // User is somebody who has an account.
@@ -106,6 +107,9 @@ type Config struct {
 	Secret []byte // the server's, at least 32 bytes; see [LoadSecret]
 	Argon  Argon  // the cost of passwords
 	OIDC   OIDC   // sign-in elsewhere; the zero value is none
+	// NewCustomer does what else belongs to a new customer, in the transaction that makes it and with
+	// that transaction's context; nil is nothing.
+	NewCustomer func(context.Context, Customer) error
 }
 
 // DefaultConfig returns a configuration that lacks only the secret.
@@ -135,6 +139,8 @@ type Service struct {
 	passwords passwords
 	decoy     string // a password's hash that none matches
 	provider  *provider
+
+	newCustomer func(context.Context, Customer) error
 }
 
 // New makes a service. A nil throttle slows nothing down.
@@ -151,7 +157,7 @@ func New(c Config, store Store, mailer Mailer, throttle Throttle, now func() tim
 		store: store, mailer: mailer, throttle: throttle, log: log, keys: keys,
 		// Databases keep microseconds; what is returned at once is what is read later.
 		now:       func() time.Time { return now().UTC().Truncate(time.Microsecond) },
-		passwords: newArgon(c.Argon),
+		passwords: newArgon(c.Argon), newCustomer: c.NewCustomer,
 	}
 	if c.OIDC != (OIDC{}) {
 		s.provider = newProvider(c.OIDC)

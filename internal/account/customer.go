@@ -116,7 +116,7 @@ func (s *Service) CreateCustomer(ctx context.Context, email, name, slug,
 		if slug == "" {
 			made.Slug = deriveSlug(name)
 		}
-		c, err = s.store.CreateCustomer(ctx, made, reference)
+		c, err = s.store.CreateCustomer(ctx, made, reference, s.newCustomer)
 		if !errors.Is(err, ErrExists) {
 			return c, err == nil && c.ID == made.ID, err
 		}

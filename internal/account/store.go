@@ -112,8 +112,10 @@ type SessionStore interface {
 type CustomerStore interface {
 	// CreateCustomer returns the customer of a purchase's reference; else the living customer with
 	// c's address, whose the reference is from now on; else c, which it adds. An empty reference
-	// is none. It returns [ErrExists] when c's slug or AppCode is another's.
-	CreateCustomer(ctx context.Context, c Customer, reference string) (Customer, error)
+	// is none. It returns [ErrExists] when c's slug or AppCode is another's. With c it does what
+	// also says, unless that is nil: all of it, or on an error nothing.
+	CreateCustomer(ctx context.Context, c Customer, reference string,
+		also func(context.Context, Customer) error) (Customer, error)
 	FindCustomer(ctx context.Context, idOrSlugOrAppCode string) (Customer, error)
 	// Customers returns customers in the order of their ids, those after one.
 	Customers(ctx context.Context, limit int, after string) ([]Customer, error)

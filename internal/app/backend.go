@@ -46,6 +46,8 @@ type Config struct {
 	SMTP      string // smtp://, smtps:// or smtp+plain:// URL; empty writes mails to a folder of Data
 	MailFrom  string
 	Stripe    billing.Config // without keys nothing is sold online
+	// TestCredits are what a new customer begins with beside its package; 0 is nothing.
+	TestCredits int
 
 	PublicURL string // of the web pages, which mails link to
 	Domain    string // a customer's API domain is one label and this
@@ -78,6 +80,10 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (b *Backend, err erro
 	if err := c.Stripe.Validate(); err != nil {
 		return nil, misuse.Errorf("%v", err)
 	}
+	if c.TestCredits < 0 || c.TestCredits > mostTestCredits {
+		return nil, misuse.Errorf("--test-credits must be from 0 to %d, not %d", mostTestCredits,
+			c.TestCredits)
+	}
 	db, err := store.Open(ctx, c.DatabaseURL())
 	if err != nil {
 		return nil, err
@@ -99,7 +105,7 @@ func Open(ctx context.Context, c Config, log *slog.Logger) (b *Backend, err erro
 		return nil, err
 	}
 	accounts := account.DefaultConfig()
-	accounts.Secret, accounts.OIDC = secret, c.OIDC
+	accounts.Secret, accounts.OIDC, accounts.NewCustomer = secret, c.OIDC, b.welcome
 	b.Accounts, err = account.New(accounts, store.NewAccounts(db), notices{b.Outbox, c.PublicURL},
 		c.Throttle, time.Now, log)
 	if err != nil {

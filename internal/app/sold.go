@@ -116,6 +116,24 @@ func (a addressed) Send(ctx context.Context, m mail.Message, id string) error {
 	return a.Sender.Send(ctx, m, id)
 }
 
+const (
+	mostTestCredits = 1000
+	testMonths      = 1 // what ends first is used first: before the packages that are sold
+)
+
+// welcome gives a new customer what it may try the service with.
+func (b *Backend) welcome(ctx context.Context, c account.Customer) error {
+	if b.config.TestCredits == 0 {
+		return nil
+	}
+	plan := credit.Plan{ID: "test", Credits: b.config.TestCredits, Months: testMonths}
+	_, _, err := b.Credits.Grant(ctx, credit.Grant{
+		Owner: account.CustomerPrefix + c.ID, Plan: plan.ID, Credits: plan.Credits,
+		Expires: plan.Expires(c.Created), Source: account.TestPrefix + c.ID, Note: "test credits",
+	})
+	return err
+}
+
 // AddCustomer makes the customer that a sale without payment is to, unless it is there, and writes
 // the sale of the credits down before it is delivered. It refuses a slug that cannot be had; a sale
 // that is paid for gets another slug instead.

@@ -116,13 +116,13 @@ func (f adminFlags) print(out io.Writer, t table) error {
 // with opens the database, does something with it and prints the result.
 func (f adminFlags) with(env *environment,
 	do func(ctx context.Context, b *app.Backend) (table, error)) error {
-	return f.withPlans(env, catalogueFlags{}, domainFlags{}, do)
+	return f.withPlans(env, sellingFlags{}, domainFlags{}, do)
 }
 
 // withPlans is with for what sells plans of a catalogue.
-func (f adminFlags) withPlans(env *environment, plans catalogueFlags, domain domainFlags,
+func (f adminFlags) withPlans(env *environment, sell sellingFlags, domain domainFlags,
 	do func(ctx context.Context, b *app.Backend) (table, error)) error {
-	sell := sellingFlags{catalogueFlags: plans, MailFrom: mail.DefaultConfig().From}
+	sell.MailFrom = mail.DefaultConfig().From
 	config := sell.backend(f.storeFlags, domain)
 	if err := config.Check(); err != nil {
 		return err
@@ -249,6 +249,7 @@ type customerAddCmd struct {
 	adminFlags
 	domainFlags
 	catalogueFlags
+	customerFlags
 	Email string `arg:"" help:"E-mail address that the credentials go to."`
 	Plan  string `default:"starter" help:"Plan of the catalogue (${default})."`
 	Name  string `help:"Name of the customer."`
@@ -257,7 +258,8 @@ type customerAddCmd struct {
 }
 
 func (c *customerAddCmd) Run(env *environment) error {
-	return c.withPlans(env, c.catalogueFlags, c.domainFlags,
+	sell := sellingFlags{catalogueFlags: c.catalogueFlags, customerFlags: c.customerFlags}
+	return c.withPlans(env, sell, c.domainFlags,
 		func(ctx context.Context, b *app.Backend) (table, error) {
 			plan, known := b.Catalogue.Plan(c.Plan)
 			if !known || plan.Entry != credit.Developer {
@@ -329,7 +331,7 @@ type grantCmd struct {
 }
 
 func (c *grantCmd) Run(env *environment) error {
-	return c.withPlans(env, c.catalogueFlags, domainFlags{},
+	return c.withPlans(env, sellingFlags{catalogueFlags: c.catalogueFlags}, domainFlags{},
 		func(ctx context.Context, b *app.Backend) (table, error) {
 			owner, entry, err := b.Operator.Buyer(ctx, c.To)
 			if err != nil {

@@ -31,7 +31,7 @@ type site struct {
 // eachSite runs a test on an empty database of each kind.
 func eachSite(t *testing.T, test func(t *testing.T, s *site)) {
 	for _, name := range []string{settingsVariable, "UNINK_CATALOGUE", "UNINK_DOMAIN",
-		"UNINK_DATA_DIR", "UNINK_DATABASE", "UNINK_SECRET_FILE"} {
+		"UNINK_TEST_CREDITS", "UNINK_DATA_DIR", "UNINK_DATABASE", "UNINK_SECRET_FILE"} {
 		if _, there := os.LookupEnv(name); there {
 			t.Fatalf("%s is set", name)
 		}
@@ -87,7 +87,7 @@ func TestFirstSteps(t *testing.T) {
 			where = " --secret " + s.flags.Secret
 		}
 		if err != nil || strings.Count(steps, where+"\n") != 2 ||
-			!strings.Contains(steps, "--domain api.example.com") {
+			!strings.Contains(steps, "--domain api.example.com --test-credits 0 ") {
 			t.Errorf("%s %v", steps, err)
 		}
 		s.must("user", "add", "you@example.com")
@@ -182,7 +182,7 @@ func TestCustomerAddRefusesASlugThatCannotBeHad(t *testing.T) {
 		s.refused(exitFailed, "slug", add("b@example.com", "--slug", "acme")...)
 
 		b := s.backend(app.Keep{})
-		for slug, want := range map[string]int{"acme": 1000, "other": -1} {
+		for slug, want := range map[string]int{"acme": 10 + 1000, "other": -1} {
 			c, err := b.Accounts.FindCustomer(t.Context(), slug)
 			if (err == nil) != (want >= 0) {
 				t.Errorf("customer %s is %+v, %v", slug, c, err)
@@ -230,7 +230,7 @@ func TestAdminUsesTheServicesCatalogue(t *testing.T) {
 		{"grant", "you@example.com", "--plan", "web-9"},
 	}
 	s.must("user", "add", "you@example.com", "--credits", "0")
-	s.must("customer", "add", "a@example.com", "--slug", "acme") // starter of the built-in one: 500
+	s.must("customer", "add", "a@example.com", "--slug", "acme") // starter of the built-in one: 500, and 10 to try
 	for _, command := range commands {
 		s.refused(exitUsage, "there is no", command...)
 		s.must(append(command, "--catalogue", file)...)
@@ -251,7 +251,7 @@ func TestAdminUsesTheServicesCatalogue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := b.Credits.Balance(t.Context(), "customer:"+c.ID); err != nil || got != 500+3*(7+7) {
+	if got, err := b.Credits.Balance(t.Context(), "customer:"+c.ID); err != nil || got != 10+500+3*(7+7) {
 		t.Errorf("the customer has %d credits, %v", got, err)
 	}
 	u, err := b.Accounts.FindUser(t.Context(), "you@example.com")
@@ -352,6 +352,42 @@ func TestOperatorsAreMadeAndUnmade(t *testing.T) {
 	})
 }
 
+// A new customer begins with credits to try the service with, once.
+func TestTestCredits(t *testing.T) {
+	eachSite(t, func(t *testing.T, s *site) {
+		s.must("customer", "add", "dev@example.com", "--slug", "acme")
+		s.must("customer", "add", "dev@example.com") // another package of the same customer
+		s.must("customer", "add", "few@example.com", "--slug", "few", "--test-credits", "2")
+		s.must("customer", "add", "none@example.com", "--slug", "none", "--test-credits", "0")
+		s.refused(exitUsage, "--test-credits must be from 0 to 1000, not -1", "customer", "add",
+			"a@example.com", "--test-credits=-1")
+
+		ctx, b := t.Context(), s.backend(app.Keep{})
+		for slug, want := range map[string]int{"acme": 10, "few": 2, "none": 0} {
+			c, err := b.Accounts.FindCustomer(ctx, slug)
+			if err != nil {
+				t.Fatal(err)
+			}
+			packages, err := b.Credits.Packages(ctx, account.CustomerPrefix+c.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			given := 0
+			for i, p := range packages {
+				if p.Plan == "test" {
+					given += p.Credits
+					if i != 0 || p.Source != account.TestPrefix+c.ID {
+						t.Errorf("%s has %+v after %d others", slug, p, i)
+					}
+				}
+			}
+			if given != want {
+				t.Errorf("%s began with %d credits, want %d", slug, given, want)
+			}
+		}
+	})
+}
+
 // Credits go to somebody who is there, and plans to those whom they are for.
 func TestGrantNeedsWhomItIsFor(t *testing.T) {
 	eachSite(t, func(t *testing.T, s *site) {
@@ -407,7 +443,7 @@ func TestGrantNeedsWhomItIsFor(t *testing.T) {
 		s.must("grant", "user:"+u.ID, "--plan", "web-50")
 		s.must("grant", "acme", "--plan", "starter")
 		s.must("grant", "acme", "--credits", "1")
-		for owner, want := range map[string]int{"user:" + u.ID: 50, "customer:" + c.ID: 2*500 + 1} {
+		for owner, want := range map[string]int{"user:" + u.ID: 50, "customer:" + c.ID: 10 + 2*500 + 1} {
 			if got, err := b.Credits.Balance(ctx, owner); err != nil || got != want {
 				t.Errorf("%s has %d credits, %v, want %d", owner, got, err, want)
 			}

@@ -106,9 +106,17 @@ type catalogueFlags struct {
 	Catalogue string `env:"UNINK_CATALOGUE" placeholder:"FILE" type:"path" help:"JSON file of plans and packs. Default: the built-in one (unink admin catalogue prints it)."`
 }
 
+const testCredits = 10 // unless the operator says otherwise
+
+// customerFlags say what a new customer begins with; the command that makes one has them too.
+type customerFlags struct {
+	TestCredits int `default:"${test_credits}" env:"UNINK_TEST_CREDITS" help:"Credits to try the API with that a new customer has once, beside its package, for a month; 0 is none (${default})."`
+}
+
 // sellingFlags say what is sold, and how mails go out.
 type sellingFlags struct {
 	catalogueFlags
+	customerFlags
 	StripeKey           string `env:"UNINK_STRIPE_KEY" placeholder:"KEY" help:"Secret key of Stripe. Default: nothing is sold online."`
 	StripeWebhookSecret string `env:"UNINK_STRIPE_WEBHOOK_SECRET" placeholder:"SECRET" help:"Signing secret of the webhook PUBLIC-URL/api/stripe/webhook."`
 	SMTP                string `env:"UNINK_SMTP" placeholder:"URL" help:"smtp://USER:PASSWORD@HOST:PORT (STARTTLS), smtps://… (TLS) or smtp+plain://… . Default: mails become files in the data folder."`
@@ -120,7 +128,7 @@ func (f sellingFlags) backend(s storeFlags, d domainFlags) app.Config {
 	return app.Config{
 		Storage: app.Storage(s), Catalogue: f.Catalogue, SMTP: f.SMTP, MailFrom: f.MailFrom,
 		Stripe:    billing.Config{SecretKey: f.StripeKey, WebhookSecret: f.StripeWebhookSecret},
-		PublicURL: d.PublicURL, Domain: d.Domain,
+		PublicURL: d.PublicURL, Domain: d.Domain, TestCredits: f.TestCredits,
 	}
 }
 
@@ -135,6 +143,7 @@ func serveDefaults() kong.Vars {
 		"pdf_guest_address": strconv.Itoa(d.PDFGuestAddressDaily),
 		"account_credits":   strconv.Itoa(d.AccountCredits),
 		"anonymous_credits": strconv.Itoa(d.AnonymousCredits),
+		"test_credits":      strconv.Itoa(testCredits),
 		"acme_directory":    certs.LetsEncrypt, "deadline": d.Deadline.String(),
 		"upload_timeout": d.UploadTimeout.String(), "drain_timeout": d.DrainTimeout.String(),
 	}
@@ -263,8 +272,16 @@ func (c *serveCmd) firstSteps(ctx context.Context, b *app.Backend) (string, erro
 	where := c.where()
 	return "unink: the first user:      unink admin user add you@example.com" + where + "\n" +
 		"unink: the first customer:  unink admin customer add you@example.com --plan starter --domain " +
-		quoted(c.Domain) + where + "\n" +
+		quoted(c.Domain) + c.customerFlags.repeated() + where + "\n" +
 		"unink: without accounts:    unink serve --open\n", nil
+}
+
+// repeated are the flags with which another command makes the same of a new customer.
+func (f customerFlags) repeated() string {
+	if f.TestCredits == testCredits {
+		return ""
+	}
+	return fmt.Sprint(" --test-credits ", f.TestCredits)
 }
 
 // where are the flags with which another command finds the same data.

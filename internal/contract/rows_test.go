@@ -10,7 +10,31 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"unink/internal/store/storetest"
 )
+
+// TestTestCredits has a new customer's first page paid with the credits it began with.
+func TestTestCredits(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, address string) {
+		t.Parallel()
+		s := prepare(t, address)
+		s.extra = []string{"UNINK_TEST_CREDITS=3"}
+		s.start(t)
+		c := s.newCustomer(t)
+		a := s.send(t, c.cleanup(media(page)))
+		developerCleaned(t, a)
+		a.cost(t, 1, 502)
+		packages := s.ledger(t, c.id).Packages
+		if len(packages) != 2 || packages[0].Plan != "test" || packages[0].Remaining != 2 ||
+			packages[0].Source != "test:"+c.id || packages[1].Remaining != 500 {
+			t.Errorf("packages are %+v", packages)
+		}
+		s.audit(t)
+		s.stop(t)
+	})
+}
 
 // TestPackages has packages that end at different times, and one that has ended.
 func TestPackages(t *testing.T) {

@@ -517,8 +517,8 @@ func scanCustomer(r row, more ...any) (account.Customer, error) {
 }
 
 // CreateCustomer implements [account.CustomerStore].
-func (a *Accounts) CreateCustomer(ctx context.Context, c account.Customer,
-	reference string) (who account.Customer, err error) {
+func (a *Accounts) CreateCustomer(ctx context.Context, c account.Customer, reference string,
+	also func(context.Context, account.Customer) error) (who account.Customer, err error) {
 	create := func(ctx context.Context, tx *sql.Tx) error {
 		who, err = scanCustomer(tx.QueryRowContext(ctx, `SELECT `+customerColumns+` FROM customer_purchases
 			JOIN customers ON customers.id = customer_id WHERE reference = $1`, reference))
@@ -529,6 +529,9 @@ func (a *Accounts) CreateCustomer(ctx context.Context, c account.Customer,
 			VALUES ($1, $2, $3, $4, $5, $6)
 			ON CONFLICT (email) WHERE revoked = 0 DO UPDATE SET email = excluded.email RETURNING `+customerColumns,
 			c.ID, c.Slug, c.AppCode, c.Email, c.Name, micros(c.Created)))
+		if err == nil && who.ID == c.ID && also != nil {
+			err = also(a.db.within(ctx, tx), who)
+		}
 		if err != nil || reference == "" {
 			return err
 		}

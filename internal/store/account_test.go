@@ -111,7 +111,7 @@ func TestAccounts(t *testing.T) {
 		for i := range 4 {
 			c := account.Customer{ID: fmt.Sprint("cus_", i), Slug: fmt.Sprint("slug-", i),
 				AppCode: fmt.Sprint("CODE", i), Email: fmt.Sprint(i, "@example.com"), Created: now}
-			if got, err := a.CreateCustomer(ctx, c, ""); err != nil || got != c {
+			if got, err := a.CreateCustomer(ctx, c, "", nil); err != nil || got != c {
 				t.Errorf("made %+v, %v, want %+v", got, err, c)
 			}
 			slugs = append(slugs, c.Slug)
@@ -120,7 +120,7 @@ func TestAccounts(t *testing.T) {
 			{ID: "cus_8", Slug: "slug-1", AppCode: "CODE8", Email: "8@example.com"},
 			{ID: "cus_9", Slug: "slug-9", AppCode: "CODE1", Email: "9@example.com"},
 		} {
-			_, err := a.CreateCustomer(ctx, taken, "ref")
+			_, err := a.CreateCustomer(ctx, taken, "ref", nil)
 			want("taken", err, account.ErrExists)
 		}
 		page, err := a.Customers(ctx, 2, "cus_0")

@@ -30,8 +30,8 @@ func TestActs(t *testing.T) {
 		}
 		// What is refused inside an act is no obstacle to what follows, and leaves nothing.
 		err := a.Do(ctx, func(ctx context.Context) (operator.Entry, error) {
-			_, err := accounts.CreateCustomer(ctx, customer("cus_1", "shop"), "")
-			_, refused := accounts.CreateCustomer(ctx, customer("cus_2", "shop"), "")
+			_, err := accounts.CreateCustomer(ctx, customer("cus_1", "shop"), "", nil)
+			_, refused := accounts.CreateCustomer(ctx, customer("cus_2", "shop"), "", nil)
 			if !errors.Is(refused, account.ErrExists) {
 				t.Errorf("error is %v", refused)
 			}
