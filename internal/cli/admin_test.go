@@ -80,6 +80,7 @@ func TestAdminMakesNoDatabase(t *testing.T) {
 func TestFirstSteps(t *testing.T) {
 	eachSite(t, func(t *testing.T, s *site) {
 		c := &serveCmd{storeFlags: s.flags, domainFlags: domainFlags{Domain: "api.example.com"}}
+		c.TestCredits = 5
 		b := s.backend(app.Keep{})
 		steps, err := c.firstSteps(t.Context(), b)
 		where := " --data " + s.flags.Data
@@ -87,7 +88,7 @@ func TestFirstSteps(t *testing.T) {
 			where = " --secret " + s.flags.Secret
 		}
 		if err != nil || strings.Count(steps, where+"\n") != 2 ||
-			!strings.Contains(steps, "--domain api.example.com --test-credits 0 ") {
+			!strings.Contains(steps, "--domain api.example.com --test-credits 5 ") {
 			t.Errorf("%s %v", steps, err)
 		}
 		s.must("user", "add", "you@example.com")
@@ -182,7 +183,7 @@ func TestCustomerAddRefusesASlugThatCannotBeHad(t *testing.T) {
 		s.refused(exitFailed, "slug", add("b@example.com", "--slug", "acme")...)
 
 		b := s.backend(app.Keep{})
-		for slug, want := range map[string]int{"acme": 10 + 1000, "other": -1} {
+		for slug, want := range map[string]int{"acme": 1000, "other": -1} {
 			c, err := b.Accounts.FindCustomer(t.Context(), slug)
 			if (err == nil) != (want >= 0) {
 				t.Errorf("customer %s is %+v, %v", slug, c, err)
@@ -230,7 +231,7 @@ func TestAdminUsesTheServicesCatalogue(t *testing.T) {
 		{"grant", "you@example.com", "--plan", "web-9"},
 	}
 	s.must("user", "add", "you@example.com", "--credits", "0")
-	s.must("customer", "add", "a@example.com", "--slug", "acme") // starter of the built-in one: 500, and 10 to try
+	s.must("customer", "add", "a@example.com", "--slug", "acme") // starter of the built-in one: 500
 	for _, command := range commands {
 		s.refused(exitUsage, "there is no", command...)
 		s.must(append(command, "--catalogue", file)...)
@@ -251,7 +252,7 @@ func TestAdminUsesTheServicesCatalogue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := b.Credits.Balance(t.Context(), "customer:"+c.ID); err != nil || got != 10+500+3*(7+7) {
+	if got, err := b.Credits.Balance(t.Context(), "customer:"+c.ID); err != nil || got != 500+3*(7+7) {
 		t.Errorf("the customer has %d credits, %v", got, err)
 	}
 	u, err := b.Accounts.FindUser(t.Context(), "you@example.com")
@@ -355,10 +356,10 @@ func TestOperatorsAreMadeAndUnmade(t *testing.T) {
 // A new customer begins with credits to try the service with, once.
 func TestTestCredits(t *testing.T) {
 	eachSite(t, func(t *testing.T, s *site) {
-		s.must("customer", "add", "dev@example.com", "--slug", "acme")
-		s.must("customer", "add", "dev@example.com") // another package of the same customer
+		s.must("customer", "add", "dev@example.com", "--slug", "acme", "--test-credits", "10")
+		s.must("customer", "add", "dev@example.com", "--test-credits", "10") // another package of the same customer
 		s.must("customer", "add", "few@example.com", "--slug", "few", "--test-credits", "2")
-		s.must("customer", "add", "none@example.com", "--slug", "none", "--test-credits", "0")
+		s.must("customer", "add", "none@example.com", "--slug", "none")
 		s.refused(exitUsage, "--test-credits must be from 0 to 1000, not -1", "customer", "add",
 			"a@example.com", "--test-credits=-1")
 
@@ -443,7 +444,7 @@ func TestGrantNeedsWhomItIsFor(t *testing.T) {
 		s.must("grant", "user:"+u.ID, "--plan", "web-50")
 		s.must("grant", "acme", "--plan", "starter")
 		s.must("grant", "acme", "--credits", "1")
-		for owner, want := range map[string]int{"user:" + u.ID: 50, "customer:" + c.ID: 10 + 2*500 + 1} {
+		for owner, want := range map[string]int{"user:" + u.ID: 50, "customer:" + c.ID: 2*500 + 1} {
 			if got, err := b.Credits.Balance(ctx, owner); err != nil || got != want {
 				t.Errorf("%s has %d credits, %v, want %d", owner, got, err, want)
 			}

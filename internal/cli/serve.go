@@ -106,11 +106,9 @@ type catalogueFlags struct {
 	Catalogue string `env:"UNINK_CATALOGUE" placeholder:"FILE" type:"path" help:"JSON file of plans and packs. Default: the built-in one (unink admin catalogue prints it)."`
 }
 
-const testCredits = 10 // unless the operator says otherwise
-
 // customerFlags say what a new customer begins with; the command that makes one has them too.
 type customerFlags struct {
-	TestCredits int `default:"${test_credits}" env:"UNINK_TEST_CREDITS" help:"Credits to try the API with that a new customer has once, beside its package, for a month; 0 is none (${default})."`
+	TestCredits int `env:"UNINK_TEST_CREDITS" help:"Credits to try the API with that a new customer has once, beside its package, for a month. Default: none."`
 }
 
 // sellingFlags say what is sold, and how mails go out.
@@ -143,7 +141,6 @@ func serveDefaults() kong.Vars {
 		"pdf_guest_address": strconv.Itoa(d.PDFGuestAddressDaily),
 		"account_credits":   strconv.Itoa(d.AccountCredits),
 		"anonymous_credits": strconv.Itoa(d.AnonymousCredits),
-		"test_credits":      strconv.Itoa(testCredits),
 		"acme_directory":    certs.LetsEncrypt, "deadline": d.Deadline.String(),
 		"upload_timeout": d.UploadTimeout.String(), "drain_timeout": d.DrainTimeout.String(),
 	}
@@ -278,7 +275,7 @@ func (c *serveCmd) firstSteps(ctx context.Context, b *app.Backend) (string, erro
 
 // repeated are the flags with which another command makes the same of a new customer.
 func (f customerFlags) repeated() string {
-	if f.TestCredits == testCredits {
+	if f.TestCredits == 0 {
 		return ""
 	}
 	return fmt.Sprint(" --test-credits ", f.TestCredits)

@@ -108,7 +108,6 @@ func (s *service) command(arguments ...string) *exec.Cmd {
 			c.Env = append(c.Env, setting)
 		}
 	}
-	c.Env = append(c.Env, "UNINK_TEST_CREDITS=0") // a customer has what was bought
 	c.Env = append(c.Env, s.extra...)
 	return c
 }
