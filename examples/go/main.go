@@ -42,22 +42,20 @@ func clean(picture []byte) ([]byte, error) {
 		"media_id": picture, "keep_distortion": false, "keep_ori": false,
 	})
 	for try := 1; err == nil; try++ {
-		var res *http.Response
-		var answer []byte
-		if res, answer, err = send(body); err != nil || res.StatusCode == http.StatusOK {
-			return answer, err
+		var a answer
+		if a, err = send(body); err != nil || a.status == http.StatusOK {
+			return a.body, err
 		}
-		busy := res.StatusCode == http.StatusTooManyRequests ||
-			res.StatusCode == http.StatusServiceUnavailable
+		busy := a.status == http.StatusTooManyRequests || a.status == http.StatusServiceUnavailable
 		if !busy || try == tries {
 			var e struct {
 				Code    int
 				Message string
 			}
-			_ = json.Unmarshal(answer, &e)
-			return nil, fmt.Errorf("HTTP %d, code %d: %s", res.StatusCode, e.Code, e.Message)
+			_ = json.Unmarshal(a.body, &e)
+			return nil, fmt.Errorf("HTTP %d, code %d: %s", a.status, e.Code, e.Message)
 		}
-		seconds, _ := strconv.Atoi(res.Header.Get("Retry-After"))
+		seconds, _ := strconv.Atoi(a.retryAfter)
 		time.Sleep(time.Duration(min(max(seconds, 1), 60)) * time.Second)
 	}
 	return nil, err
@@ -65,21 +63,29 @@ func clean(picture []byte) ([]byte, error) {
 
 var client = http.Client{Timeout: time.Minute}
 
-func send(body []byte) (res *http.Response, answer []byte, err error) {
+// answer has the picture as its body, or an error in JSON.
+type answer struct {
+	status     int
+	retryAfter string
+	body       []byte
+}
+
+func send(body []byte) (a answer, err error) {
 	req, err := http.NewRequest(http.MethodPost, os.Getenv("UNINK_URL")+"/cleanup",
 		bytes.NewReader(body))
 	if err != nil {
-		return nil, nil, err
+		return a, err
 	}
 	req.Header.Set("Authorization", "Bearer "+os.Getenv("UNINK_TOKEN"))
 	req.Header.Set("Content-Type", "application/json; charset=UTF-8")
 	req.Header.Set("Accept", "image/*")
 	// The same page is charged once in 24 hours, however often it is sent.
 	req.Header.Set("Idempotency-Key", fmt.Sprintf("%x", sha256.Sum256(body)))
-	if res, err = client.Do(req); err != nil {
-		return nil, nil, err
+	res, err := client.Do(req)
+	if err != nil {
+		return a, err
 	}
 	defer func() { _ = res.Body.Close() }()
-	answer, err = io.ReadAll(res.Body)
-	return res, answer, err
+	text, err := io.ReadAll(res.Body)
+	return answer{res.StatusCode, res.Header.Get("Retry-After"), text}, err
 }

@@ -127,6 +127,7 @@ func (e example) run(t *testing.T, f *front, token, result string) (stderr strin
 		append(e.command[1:len(e.command):len(e.command)], picture, result)...)
 	c.Env = append(os.Environ(), "UNINK_URL=http://"+e.c.host+":"+f.port, "UNINK_TOKEN="+token,
 		"http_proxy="+f.URL, "HTTP_PROXY="+f.URL, "no_proxy=", "NO_PROXY=")
+	c.WaitDelay = time.Second // for what the shell has started, should it be killed
 	var b bytes.Buffer
 	c.Stderr = &b
 	out, err := c.Output()
