@@ -269,7 +269,7 @@ func (c *serveCmd) firstSteps(ctx context.Context, b *app.Backend) (string, erro
 	where := c.where()
 	return "unink: the first user:      unink admin user add you@example.com" + where + "\n" +
 		"unink: the first customer:  unink admin customer add you@example.com --plan starter --domain " +
-		quoted(c.Domain) + c.customerFlags.repeated() + where + "\n" +
+		quoted(c.Domain) + c.repeated() + where + "\n" +
 		"unink: without accounts:    unink serve --open\n", nil
 }
 
