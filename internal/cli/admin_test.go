@@ -357,7 +357,7 @@ func TestOperatorsAreMadeAndUnmade(t *testing.T) {
 func TestTestCredits(t *testing.T) {
 	eachSite(t, func(t *testing.T, s *site) {
 		s.must("customer", "add", "dev@example.com", "--slug", "acme", "--test-credits", "10")
-		s.must("customer", "add", "dev@example.com", "--test-credits", "10") // another package of the same customer
+		s.must("customer", "add", "dev@example.com", "--test-credits", "10") // once
 		s.must("customer", "add", "few@example.com", "--slug", "few", "--test-credits", "2")
 		s.must("customer", "add", "none@example.com", "--slug", "none")
 		s.refused(exitUsage, "--test-credits must be from 0 to 1000, not -1", "customer", "add",
