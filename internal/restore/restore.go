@@ -345,20 +345,6 @@ func (e *Engine) Survey(ctx context.Context,
 	return strokes.Look(w.scores, plane, w.Threads), image.Pt(w.m.W, w.m.H), nil
 }
 
-// Tints is what highlighter is found among on a page as it lies, for its training, and the size of
-// the picture that the boxes are of.
-func (e *Engine) Tints(ctx context.Context,
-	src *image.RGBA) ([]highlight.Tint, image.Point, error) {
-	w := &work{Engine: e, options: Options{Finish: Colour}, view: view{src: src}}
-	if _, err := w.orient(ctx); err != nil {
-		return nil, image.Point{}, err
-	}
-	if err := w.segment(ctx); err != nil {
-		return nil, image.Point{}, err
-	}
-	return highlight.Survey(w.m, w.scores, w.Threads), image.Pt(w.m.W, w.m.H), nil
-}
-
 func (w *work) erase(context.Context) (*image.RGBA, error) {
 	w.result.Image = erase.Erase(w.canvas, w.rules, w.marks)
 	w.result.Removed = erase.Removed(w.canvas)

@@ -1,7 +1,7 @@
 // Command regions writes what the network that judges regions of ink learns from
 // (training/judge.py).
 //
-//	go run ./training/regions -dir DIR -out OUT [-models MODELS] [-tints]
+//	go run ./training/regions -dir DIR -out OUT [-models MODELS]
 //
 // MODELS holds segment.onnx and overview.onnx with their manifests, as training.export writes them;
 // models/ of this repository by default.
@@ -10,9 +10,6 @@
 // values: the number of regions N, then nn.RegionTraits of each, the indices of its nn.RegionBonds
 // neighbours, nn.BondTraits of each of these, and for each region the pixels known to be print and
 // those known to be handwriting. Pages without labels have print alone.
-//
-// With -tints it writes what highlighter is found among (training/tints.py): of each tint its box,
-// x0, y0, x1, y1 as shares of the page's sides, and highlight.Traits, in float32 likewise.
 package main
 
 import (
@@ -42,22 +39,14 @@ func main() {
 	dir := flag.String("dir", "", "folder with pages/ and labels/")
 	out := flag.String("out", "", "folder to write to")
 	from := flag.String("models", "models", "folder with segment.onnx and overview.onnx")
-	tints := flag.Bool("tints", false, "write what highlighter is found among")
 	flag.Parse()
-	look := survey
-	if *tints {
-		look = surveyTints
-	}
-	if err := run(*dir, *out, os.DirFS(*from), look); err != nil {
+	if err := run(*dir, *out, os.DirFS(*from)); err != nil {
 		fmt.Fprintln(os.Stderr, "regions:", err)
 		os.Exit(1)
 	}
 }
 
-// A looker says what is to be learned of a page with labels.
-type looker func(e *restore.Engine, page, labels string) ([]byte, error)
-
-func run(dir, out string, from fs.FS, look looker) error {
+func run(dir, out string, from fs.FS) error {
 	pages, err := filepath.Glob(filepath.Join(dir, "pages", "*"))
 	if err != nil || len(pages) == 0 {
 		return errors.Join(err, fmt.Errorf("no pages in %s", filepath.Join(dir, "pages")))
@@ -71,7 +60,7 @@ func run(dir, out string, from fs.FS, look looker) error {
 	}
 	for _, path := range pages {
 		name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-		data, err := look(engine, path, filepath.Join(dir, "labels", name+".png"))
+		data, err := survey(engine, path, filepath.Join(dir, "labels", name+".png"))
 		if err == nil {
 			err = os.WriteFile(filepath.Join(out, name+".bin"), data, 0o644)
 		}
@@ -107,10 +96,12 @@ func open(from fs.FS) (*restore.Engine, error) {
 }
 
 func survey(e *restore.Engine, page, labels string) ([]byte, error) {
-	rgba, err := readPage(page)
+	src, err := read(page)
 	if err != nil {
 		return nil, err
 	}
+	rgba := image.NewRGBA(image.Rect(0, 0, src.Bounds().Dx(), src.Bounds().Dy()))
+	draw.Draw(rgba, rgba.Rect, src, src.Bounds().Min, draw.Src)
 	v, size, err := e.Survey(context.Background(), rgba)
 	if err != nil {
 		return nil, err
@@ -123,48 +114,13 @@ func survey(e *restore.Engine, page, labels string) ([]byte, error) {
 		return nil, err
 	}
 	count(known, v, truth, rgba.Rect.Size(), size)
-	return encode([]float32{float32(v.Regions())}, v.Traits, v.Near, v.Bonds, known)
-}
-
-func surveyTints(e *restore.Engine, page, _ string) ([]byte, error) {
-	rgba, err := readPage(page)
-	if err != nil {
-		return nil, err
-	}
-	tints, size, err := e.Tints(context.Background(), rgba)
-	if err != nil {
-		return nil, err
-	}
-	var out []float32
-	for _, t := range tints {
-		w, h := float32(size.X), float32(size.Y)
-		out = append(out, float32(t.Box.Min.X)/w, float32(t.Box.Min.Y)/h, float32(t.Box.Max.X)/w,
-			float32(t.Box.Max.Y)/h)
-		for _, v := range t.Traits {
-			out = append(out, float32(v))
-		}
-	}
-	return encode(out)
-}
-
-func encode(parts ...[]float32) ([]byte, error) {
 	var b bytes.Buffer
-	for _, part := range parts {
+	for _, part := range [][]float32{{float32(v.Regions())}, v.Traits, v.Near, v.Bonds, known} {
 		if err := binary.Write(&b, binary.LittleEndian, part); err != nil {
 			return nil, err
 		}
 	}
 	return b.Bytes(), nil
-}
-
-func readPage(path string) (*image.RGBA, error) {
-	src, err := read(path)
-	if err != nil {
-		return nil, err
-	}
-	rgba := image.NewRGBA(image.Rect(0, 0, src.Bounds().Dx(), src.Bounds().Dy()))
-	draw.Draw(rgba, rgba.Rect, src, src.Bounds().Min, draw.Src)
-	return rgba, nil
 }
 
 func read(path string) (image.Image, error) {

@@ -30,91 +30,47 @@ type tint struct {
 // tintCell is the side of the cells that highlighter is looked for in, in working pixels.
 const tintCell = 4
 
-// Find looks for light tints that were drawn by hand; printed panels are as light and as broad. It
+// Find looks for light tints that the network half takes for writing: it takes printed panels for
+// paper or print, and is torn by highlighter, which is both broad like them and drawn by hand. It
 // is nil where there are none.
 func Find(m *raster.RGB, s *segment.Scores, workers int) *Highlighters {
-	v := survey(m, s, workers)
-	if v == nil {
+	if min(m.W, m.H) < tintCell {
 		return nil
 	}
-	h := &Highlighters{labels: v.labels, w: v.field.W, h: v.field.H, light: v.field.light}
-	for i, c := range v.components {
-		if look := &v.looks[i]; v.whole(i) && drawn(look.traits(c)) {
+	f := newTintField(m, s, workers)
+	tinted := f.tinted()
+	if !slices.Contains(tinted, true) {
+		return nil
+	}
+	raster.CloseMask(tinted, f.W, f.H, 1)
+	thick := slices.Clone(tinted)
+	raster.OpenMask(thick, f.W, f.H, 1)
+	class := make([]uint8, len(tinted))
+	for i, v := range tinted {
+		if v {
+			class[i] = 1
+		}
+	}
+	labels, components := raster.Components(class, f.W)
+	looks := make([]tintLook, len(components))
+	for i, l := range labels {
+		if l > 0 {
+			looks[l-1].add(f, i, thick[i])
+		}
+	}
+	h := &Highlighters{labels: labels, w: f.W, h: f.H, light: f.light}
+	for i, c := range components {
+		// What reaches the picture's border is as often the desk.
+		whole := c.X0 > 0 && c.Y0 > 0 && c.X1 < f.W && c.Y1 < f.H
+		if whole && looks[i].highlighter() {
 			h.tints = append(h.tints, tint{int32(i + 1), image.Rect(c.X0, c.Y0, c.X1, c.Y1),
-				h.colour(v.field, int32(i+1), c, look.mean())})
+				h.colour(f, int32(i+1), c, looks[i].mean())})
 		}
 	}
 	if h.tints == nil {
 		return nil
 	}
 	return h
-}
-
-// Tint is what can be said of a light tint on a page.
-type Tint struct {
-	Box    image.Rectangle // in working pixels
-	Traits [Traits]float64
-}
-
-// Survey is the tints of a page that may have been drawn, for their training.
-func Survey(m *raster.RGB, s *segment.Scores, workers int) (tints []Tint) {
-	v := survey(m, s, workers)
-	if v == nil {
-		return nil
-	}
-	for i, c := range v.components {
-		if v.whole(i) {
-			box := image.Rect(c.X0*tintCell, c.Y0*tintCell, c.X1*tintCell, c.Y1*tintCell)
-			tints = append(tints, Tint{box, v.looks[i].traits(c)})
-		}
-	}
-	return tints
-}
-
-// tinted is a page's light tints, whoever made them.
-type tinted struct {
-	field      *tintField
-	labels     []int32 // of each cell: the component's number, counted from 1
-	components []raster.Component
-	looks      []tintLook // of each component
-}
-
-// survey is nil where there are no tints.
-func survey(m *raster.RGB, s *segment.Scores, workers int) *tinted {
-	if min(m.W, m.H) < tintCell {
-		return nil
-	}
-	f := newTintField(m, s, workers)
-	cells := f.tinted()
-	if !slices.Contains(cells, true) {
-		return nil
-	}
-	raster.CloseMask(cells, f.W, f.H, 1)
-	thick := slices.Clone(cells)
-	raster.OpenMask(thick, f.W, f.H, 1)
-	class := make([]uint8, len(cells))
-	for i, v := range cells {
-		if v {
-			class[i] = 1
-		}
-	}
-	v := &tinted{field: f}
-	v.labels, v.components = raster.Components(class, f.W)
-	v.looks = make([]tintLook, len(v.components))
-	for i, l := range v.labels {
-		if l > 0 {
-			v.looks[l-1].add(f, i, thick[i])
-		}
-	}
-	return v
-}
-
-// whole says that a tint is large enough to be told from noise, and lies within the picture: what
-// reaches the border is as often the desk.
-func (v *tinted) whole(i int) bool {
-	const fewest = 12 // cells
-	c := v.components[i]
-	return c.Area >= fewest && c.X0 > 0 && c.Y0 > 0 && c.X1 < v.field.W && c.Y1 < v.field.H
 }
 
 // colour is what a tint lets through of the light where little else lies on it: in the cells that
@@ -283,30 +239,23 @@ func (t *tintLook) mean() (out [3]float64) {
 	return out
 }
 
-// Traits is how many numbers tell a marker's tint from print.
-const Traits = 7
-
-// traits describe a tint: log-odds of writing, by the network; the share of its cells that lie
-// within others; that on which nothing else lies; the light that it lets through of the colour that
-// it takes least of; how much less it lets through of that which it takes most of, as a share; how
-// much pure colour it holds, as a logarithm of cells; and the share of its box that it covers.
-func (t *tintLook) traits(c raster.Component) [Traits]float64 {
+// highlighter tells a marker's tint from print, by thresholds found on generated pages and four
+// real ones: it is broad, light, even and coloured, as fluorescent ink does it lets one of the
+// colours through whole, and the network is not sure that nobody drew it.
+func (t *tintLook) highlighter() bool {
+	const (
+		sure  = -4  // log-odds of writing from which downwards the network rules it out
+		broad = 0.5 // share of its cells that lie within others
+		// Share that nothing else lies on: strokes of coloured ink lie in all of theirs.
+		plain = 0.25
+		much  = 40   // cells' worth of pure colour
+		whole = 0.93 // share of the light let through
+	)
 	mean := t.mean()
 	low, high := extremes(mean)
 	colour := 1 - mean[low]/mean[high]
-	return [Traits]float64{t.hand / t.cells, t.thick / t.cells, t.even / t.cells, mean[high], colour,
-		math.Log(1 + t.cells*colour), t.cells / float64(c.Width()*c.Height())}
-}
-
-// drawn tells a marker's tint from print by a logistic regression over its traits, whose numbers
-// `python3 -m training.tints fit` finds on printed pages with strokes of highlighters laid on them.
-func drawn(traits [Traits]float64) bool {
-	const bias = -14.3
-	odds := bias
-	for i, weight := range [Traits]float64{0.56, 3.01, 2.1, 13.8, 3.28, -0.0556, -2.7} {
-		odds += weight * traits[i]
-	}
-	return odds > 0
+	return t.hand > sure*t.cells && t.thick > broad*t.cells && t.even > plain*t.cells &&
+		mean[high] > whole && t.cells*colour > much
 }
 
 // Of keeps the tints whose ink is in the set.

@@ -59,9 +59,6 @@ func TestHighlighterIsLifted(t *testing.T) {
 			if h == nil || len(h.tints) != 1 {
 				t.Fatalf("found %+v, want one", h)
 			}
-			if seen := Survey(m, saidOf(m, 0), 2); len(seen) != 1 || !strip.Overlaps(seen[0].Box) {
-				t.Errorf("to be learned from are %+v", seen)
-			}
 			lifted := h.Lift(page)
 			sum, n := 0, 0
 			for y := range 500 {
@@ -89,7 +86,7 @@ func TestPanelsAndInkAreNoHighlighter(t *testing.T) {
 		strip  image.Rectangle
 	}{
 		"a panel that the network knows":  {markers["yellow"], -90, strip},
-		"ink that lets no colour through": {color.RGBA{120, 130, 190, 255}, 0, strip},
+		"ink that lets no colour through": {color.RGBA{150, 160, 225, 255}, 0, strip},
 		"grey":                            {color.RGBA{190, 190, 190, 255}, 0, strip},
 		"a speck":                         {markers["yellow"], 0, image.Rect(120, 150, 134, 164)},
 		"the desk":                        {markers["orange"], 0, image.Rect(0, 300, 400, 480)},
