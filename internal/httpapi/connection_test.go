@@ -128,7 +128,7 @@ func TestEndlessBodyIsCutOff(t *testing.T) {
 func TestSlowServiceKeepsTheConnection(t *testing.T) {
 	s := start(t, &fakeCleaner{})
 	synctest.Test(t, func(t *testing.T) {
-		slow := func(w http.ResponseWriter, r *http.Request) {
+		slow := func(_ http.ResponseWriter, r *http.Request) {
 			time.Sleep(2 * patienceForBody) // whose request is it
 			for range 2 {                   // readers of forms look again at the end
 				if _, err := io.ReadAll(r.Body); err != nil {

@@ -64,8 +64,9 @@ func (s *shop) send(w http.ResponseWriter) {
 	r.Header.Set("Content-Type", developerContentType)
 	r.Header.Set("Idempotency-Key", "prompt")
 	defer func() {
-		if p := recover(); p != nil && p != http.ErrAbortHandler { // which ends a connection
-			panic(p)
+		p := recover()
+		if err, _ := p.(error); p != nil && !errors.Is(err, http.ErrAbortHandler) {
+			panic(p) // anything else than the end of a connection
 		}
 	}()
 	s.Handler().ServeHTTP(w, r)
