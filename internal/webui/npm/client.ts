@@ -46,7 +46,7 @@ export function client(begin: () => Engine): Pick<typeof unink, 'clean' | 'close
     const stop = AbortSignal.any(signals);
     const before = last;
     const turn = unlessAborted(before, stop).then(() => cleanNow(picture, options, stop));
-    last = Promise.allSettled([before, turn]);
+    last = Promise.allSettled([before, turn]).then(() => undefined); // whose results nobody keeps
     return turn;
   }
 
@@ -64,8 +64,15 @@ export function client(begin: () => Engine): Pick<typeof unink, 'clean' | 'close
       if (!(error instanceof UninkError && refusals.includes(error.code))) end(); // it is busy, or no good
       throw error;
     } finally {
-      engine?.hold(false);
+      idle();
     }
+  }
+
+  function idle(): void {
+    engine?.hold(false);
+    engine?.hear((news) => {
+      if ('failed' in news) end();
+    });
   }
 
   function close(): void {

@@ -15,6 +15,9 @@ export const { clean, close } = client(() => {
       worker.on('exit', () => told({ failed: 'ended', message: 'the engine has ended' }));
     },
     hold: (working) => (working ? worker.ref() : worker.unref()),
-    end: () => void worker.terminate(),
+    end() {
+      worker.removeAllListeners();
+      void worker.terminate();
+    },
   };
 });
