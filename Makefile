@@ -9,7 +9,7 @@ RACE := ./internal/gate ./internal/fleet ./internal/bulk ./internal/httpapi ./in
 FUZZTIME ?= 10s
 LINT := go tool -modfile=tools.mod golangci-lint
 
-.PHONY: deps build run services test race lint bench bench-quality bench-finish bench-real bench-labelled picture train fuzz vuln soak resilience bench-load
+.PHONY: deps build npm run services test race lint bench bench-quality bench-finish bench-real bench-labelled picture train fuzz vuln soak resilience bench-load
 
 # ONNX Runtime for this platform and PDFium, verified by checksum, and the bundle of the web pages; each is left alone when it is up to date.
 deps:
@@ -19,6 +19,12 @@ deps:
 
 build: deps
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/unink ./cmd/unink
+
+# The library for browsers and Node as an npm package, build/unink-VERSION.tgz.
+npm: deps
+	rm -rf build/npm
+	go run ./internal/webui/bundle -npm build/npm
+	npm pack --pack-destination build ./build/npm
 
 run: build
 	./bin/unink serve
@@ -47,6 +53,7 @@ lint: deps
 	GOOS=js GOARCH=wasm go build -o /dev/null ./internal/browser ./internal/restore/...
 	internal/webui/node_modules/.bin/tsc -p internal/webui
 	internal/webui/node_modules/.bin/tsc -p internal/webui/src/worker
+	internal/webui/node_modules/.bin/tsc -p internal/webui/npm
 
 # The figures of docs/benchmarks.md: speed and memory; synthetic pages; the scan finish; real pages, with DIR=path.
 bench: deps

@@ -1,18 +1,20 @@
 //go:build js
 
-// Command browser is the engine as WebAssembly, for a worker of a web page.
+// Command browser is the engine as WebAssembly, for a worker of a web page or of Node.
 //
 // The worker has onnxruntime-web as the global "ort" and an object "unink" with three functions.
 // ready(clean) is called once pages can be cleaned, failed(code, message) if they never can, and
 // stage(name) as each stage leaves a page: "input", "orient", "flatten", "demoire", "segment",
 // "erase" and "finish". One page is cleaned at a time:
 //
-//	clean(pixels, width, height, options, done, failed)
+//	clean(picture, options, done, failed)
 //
-// takes RGBA bytes, row by row, and the options finish, remove, format and source, as the command
-// line spells them, keepOrientation and keepDistortion. done({image, type, handwriting, before,
-// report}) gets encoded pictures as bytes and the report as JSON; before is empty where the picture
-// that came lies as the result. failed(code, message) is as above.
+// takes an encoded picture as a Uint8Array, or pixels: {data, width, height} with RGBA bytes, row by
+// row. The options are finish, remove and format, as the command line spells them, keepOrientation,
+// keepDistortion, returnLayers and returnBefore, as the HTTP API does, and source, the format that
+// pixels came in; each may be left out. done({image, type, handwriting, mask, before, report}) gets
+// encoded pictures as bytes, null where there is none, and the report as JSON. before is null
+// where the picture that came lies as the result. failed(code, message) is as above.
 package main
 
 import (
@@ -27,23 +29,30 @@ import (
 	"unink/internal/imagefile"
 )
 
+// maxBytes is the largest encoded picture, as on the command line.
+const maxBytes = 64 << 20
+
 func main() {
 	// Memory that a page once took stays with the worker, so it is collected early.
 	debug.SetGCPercent(50)
 	host := js.Global().Get("unink")
-	cleaner, err := unink.New(unink.Config{Show: func(_ context.Context, stage string, _ *image.RGBA) {
-		host.Call("stage", stage)
-	}})
+	cleaner, err := unink.New(unink.Config{
+		Limits: unink.Limits{MaxBytes: maxBytes},
+		Show: func(_ context.Context, stage string, _ *image.RGBA) {
+			host.Call("stage", stage)
+		},
+	})
 	if err != nil {
 		tell(host.Get("failed"), err)
 		return
 	}
 	host.Call("ready", js.FuncOf(func(_ js.Value, args []js.Value) any {
+		picture, options, done, failed := args[0], args[1], args[2], args[3]
 		go func() {
-			if done, err := clean(cleaner, args[0], args[1].Int(), args[2].Int(), args[3]); err != nil {
-				tell(args[5], err)
+			if cleaned, err := clean(cleaner, picture, options); err != nil {
+				tell(failed, err)
 			} else {
-				args[4].Invoke(done)
+				done.Invoke(cleaned)
 			}
 		}()
 		return nil
@@ -51,27 +60,42 @@ func main() {
 	select {}
 }
 
-// tell calls back with an error's code and its message.
+// tell calls back with an error's code, and what was wrong and what to do about it.
 func tell(failed js.Value, err error) {
 	var told *unink.Error
 	if !errors.As(err, &told) {
 		told = &unink.Error{Code: unink.ErrInternal, Message: err.Error()}
 	}
-	failed.Invoke(string(told.Code), told.Message)
+	message := told.Message
+	if told.Hint != "" {
+		message += " (" + told.Hint + ")"
+	}
+	failed.Invoke(string(told.Code), message)
 }
 
-func clean(c *unink.Cleaner, pixels js.Value, w, h int, asked js.Value) (map[string]any, error) {
+func clean(c *unink.Cleaner, picture, asked js.Value) (map[string]any, error) {
+	result, err := cleanPicture(c, picture, asked)
+	if err != nil {
+		return nil, err
+	}
+	return answer(result)
+}
+
+func cleanPicture(c *unink.Cleaner, picture, asked js.Value) (*unink.Result, error) {
 	options, err := read(asked)
 	if err != nil {
 		return nil, err
 	}
-	m := image.NewRGBA(image.Rect(0, 0, w, h))
-	js.CopyBytesToGo(m.Pix, pixels)
-	page, err := c.CleanImage(context.Background(), m, options)
+	if picture.InstanceOf(js.Global().Get("Uint8Array")) {
+		data := make([]byte, picture.Length())
+		js.CopyBytesToGo(data, picture)
+		return c.Clean(context.Background(), data, options)
+	}
+	source, err := unink.ParseFormat(text(asked, "source"))
 	if err != nil {
 		return nil, err
 	}
-	source, err := unink.ParseFormat(asked.Get("source").String())
+	page, err := c.CleanImage(context.Background(), pixels(picture), options)
 	if err != nil {
 		return nil, err
 	}
@@ -80,47 +104,70 @@ func clean(c *unink.Cleaner, pixels js.Value, w, h int, asked js.Value) (map[str
 }
 
 func read(asked js.Value) (o unink.Options, err error) {
-	if o.Finish, err = unink.ParseFinish(asked.Get("finish").String()); err != nil {
+	if o.Finish, err = unink.ParseFinish(text(asked, "finish")); err != nil {
 		return o, err
 	}
-	if inks := asked.Get("remove").String(); inks != "" {
+	if inks := text(asked, "remove"); inks != "" {
 		if o.Remove, err = unink.ParseInk(inks); err != nil {
 			return o, err
 		}
 	}
-	o.Layers, o.Before = true, true
-	o.KeepOrientation = asked.Get("keepOrientation").Bool()
-	o.KeepDistortion = asked.Get("keepDistortion").Bool()
-	o.Format, err = unink.ParseFormat(asked.Get("format").String())
+	o.Layers = asked.Get("returnLayers").Truthy()
+	o.Before = asked.Get("returnBefore").Truthy()
+	o.KeepOrientation = asked.Get("keepOrientation").Truthy()
+	o.KeepDistortion = asked.Get("keepDistortion").Truthy()
+	o.Format, err = unink.ParseFormat(text(asked, "format"))
 	return o, err
 }
 
-func encode(page *unink.Page, format imagefile.Format) (map[string]any, error) {
-	picture, err := imagefile.Encode(page.Image, format, imagefile.Meta{})
-	if err != nil {
+// text is an option's value, empty where it is left out.
+func text(asked js.Value, name string) string {
+	if value := asked.Get(name); !value.IsUndefined() {
+		return value.String()
+	}
+	return ""
+}
+
+func pixels(picture js.Value) *image.RGBA {
+	m := image.NewRGBA(image.Rect(0, 0, picture.Get("width").Int(), picture.Get("height").Int()))
+	js.CopyBytesToGo(m.Pix, picture.Get("data"))
+	return m
+}
+
+// encode gives a page as a file, without the mask, which no web page asks for.
+func encode(page *unink.Page, format imagefile.Format) (r *unink.Result, err error) {
+	r = &unink.Result{Format: unink.Format(format), Report: page.Report}
+	if r.Data, err = imagefile.Encode(page.Image, format, imagefile.Meta{}); err != nil {
 		return nil, err
 	}
-	handwriting, err := imagefile.EncodePNG(page.Handwriting)
-	if err != nil {
-		return nil, err
-	}
-	var before []byte
-	if page.Before != nil {
-		if before, err = imagefile.Encode(page.Before, imagefile.JPEG, imagefile.Meta{}); err != nil {
+	if page.Handwriting != nil {
+		if r.Handwriting, err = imagefile.EncodePNG(page.Handwriting); err != nil {
 			return nil, err
 		}
 	}
-	report, err := json.Marshal(page.Report)
+	if page.Before != nil {
+		r.Before, err = imagefile.Encode(page.Before, imagefile.JPEG, imagefile.Meta{})
+	}
+	return r, err
+}
+
+// answer is a result in the words of JavaScript.
+func answer(r *unink.Result) (map[string]any, error) {
+	report, err := json.Marshal(r.Report)
 	if err != nil {
 		return nil, err
 	}
 	return map[string]any{
-		"image": bytesOf(picture), "type": format.MediaType(), "handwriting": bytesOf(handwriting),
-		"before": bytesOf(before), "report": string(report),
+		"image": bytesOf(r.Data), "type": r.Format.MediaType(), "handwriting": bytesOf(r.Handwriting),
+		"mask": bytesOf(r.Mask), "before": bytesOf(r.Before), "report": string(report),
 	}, nil
 }
 
+// bytesOf copies bytes to JavaScript; none is null.
 func bytesOf(b []byte) js.Value {
+	if b == nil {
+		return js.Null()
+	}
 	out := js.Global().Get("Uint8Array").New(len(b))
 	js.CopyBytesToJS(out, b)
 	return out

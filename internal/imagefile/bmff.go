@@ -26,12 +26,13 @@ type cicp struct {
 }
 
 var (
-	errBoxes    = problem("its boxes are damaged")
-	errNoStill  = problem("it has no still picture")
-	errNoSize   = problem("its size is not stated")
-	errBadCrop  = problem("its crop does not lie within the picture")
-	errTooMany  = problem("it has too many items")
-	errLateCrop = unsupportedError("a crop after a rotation; save it as JPEG")
+	errBoxes       = problem("its boxes are damaged")
+	errNoStill     = problem("it has no still picture")
+	errNoSize      = problem("its size is not stated")
+	errBadCrop     = problem("its crop does not lie within the picture")
+	errTooMany     = problem("it has too many items")
+	errTransparent = unsupportedError("transparency; save it as PNG")
+	errLateCrop    = unsupportedError("a crop after a rotation; save it as JPEG")
 )
 
 // maxItems bounds items and properties; a panorama of a phone has a few hundred tiles.

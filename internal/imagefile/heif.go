@@ -1,3 +1,5 @@
+//go:build !js
+
 package imagefile
 
 import (
@@ -6,9 +8,11 @@ import (
 	"math"
 )
 
+// Accepted are the formats that are decoded.
+const Accepted = "JPEG, PNG, WebP, HEIC, AVIF, BMP, TIFF and GIF"
+
 var (
 	errCodedSize   = problem("the coded size is not the one that the header states")
-	errTransparent = unsupportedError("transparency; save it as PNG")
 	errColourSpace = unsupportedError("its kind of colours; save it as JPEG")
 )
 

@@ -63,15 +63,13 @@ func (b *builder) engine() error {
 
 // engineWorker bundles the worker that runs the engine, with what Go's compiler wants of a browser.
 func (b *builder) engineWorker() error {
-	goroot, err := exec.Command("go", "env", "GOROOT").Output()
+	wasmExec, err := goWasmExec()
 	if err != nil {
-		return fmt.Errorf("go env GOROOT: %w", err)
+		return err
 	}
 	options := esbuild([]string{root + "/src/worker/engine.ts"})
 	options.Conditions = []string{"onnxruntime-web-use-extern-wasm"}
-	options.Alias = map[string]string{
-		"go-wasm-exec": filepath.Join(strings.TrimSpace(string(goroot)), "lib/wasm/wasm_exec.js"),
-	}
+	options.Alias = map[string]string{"go-wasm-exec": wasmExec}
 	options.EntryNames = "[name].worker-[hash]"
 	options.Platform = api.PlatformBrowser
 	outputs, err := b.run(options)
@@ -82,4 +80,13 @@ func (b *builder) engineWorker() error {
 		b.Files["engine.worker.js"] = name
 	}
 	return nil
+}
+
+// goWasmExec is the path of the script that Go's compiler ships to run its programs in browsers.
+func goWasmExec() (string, error) {
+	goroot, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		return "", fmt.Errorf("go env GOROOT: %w", err)
+	}
+	return filepath.Join(strings.TrimSpace(string(goroot)), "lib/wasm/wasm_exec.js"), nil
 }

@@ -6,6 +6,10 @@
 // with esbuild, compiles the engine for browsers and writes all of it, compressed and named by its
 // content, to internal/webui/dist, where package webui embeds it. It does nothing when that folder
 // is already right.
+//
+//	go run ./internal/webui/bundle -npm DIR
+//
+// writes the npm package to a folder, out of what is in internal/webui/dist.
 package main
 
 import (
@@ -15,6 +19,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -33,7 +38,13 @@ const (
 )
 
 func main() {
-	if err := bundle(); err != nil {
+	target := flag.String("npm", "", "write the npm package to this folder, and do nothing else")
+	flag.Parse()
+	work := bundle
+	if *target != "" {
+		work = func() error { return npmPackage(*target) }
+	}
+	if err := work(); err != nil {
 		fmt.Fprintln(os.Stderr, "bundle:", err)
 		os.Exit(1)
 	}

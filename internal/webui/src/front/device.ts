@@ -32,7 +32,7 @@ export async function cleanHere(page: Page, options: Options, signal: AbortSigna
     const answer = await ask({ picture: page.source!, options: wanted(page.source!, options) }, signal, told);
     if (!('image' in answer)) throw new Error('the engine answers something else');
     const { image, handwriting, before, report } = answer;
-    return { image, handwriting, before, unwritten: JSON.parse(report).removed === 0, strokes: [] };
+    return { image, handwriting: handwriting!, before, unwritten: JSON.parse(report).removed === 0, strokes: [] };
   } catch (error) {
     if (!(error instanceof NotCleaned && error.how.unusable)) stop(); // what it is doing is not wanted, or it is no good
     throw error;
@@ -98,5 +98,7 @@ function wanted({ type }: Blob, options: Options): Wanted {
     source: named(type.replace('image/', '')),
     keepOrientation: options.keepOrientation === 'true',
     keepDistortion: options.keepDistortion === 'true',
+    returnLayers: true,
+    returnBefore: true,
   };
 }

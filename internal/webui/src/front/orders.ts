@@ -1,13 +1,15 @@
-// What a page and the worker that runs the engine say to each other.
+// What a page, or who uses the npm package, and the worker that runs the engine say to each other.
 
-/** What is done to a page, in the words of the command line. */
+/** What is done to a page, in the words of the command line and the HTTP API. */
 export interface Options {
-  finish: 'scan' | 'colour';
-  remove: string; // inks, between commas; empty is all
-  format: '' | 'png' | 'jpeg' | 'webp';
-  source: '' | 'png' | 'jpeg' | 'webp'; // the format that the picture came in
-  keepOrientation: boolean;
-  keepDistortion: boolean;
+  finish?: 'scan' | 'colour';
+  remove?: string; // inks, between commas; empty is all
+  format?: '' | 'png' | 'jpeg' | 'webp';
+  source?: '' | 'png' | 'jpeg' | 'webp'; // the format that pixels came in
+  keepOrientation?: boolean;
+  keepDistortion?: boolean;
+  returnLayers?: boolean;
+  returnBefore?: boolean;
 }
 
 /** Where the parts of the engine are, and how many bytes of WebAssembly they have. */
@@ -26,5 +28,5 @@ export type News =
   | { loaded: number } // share of the parts, 0 to 1
   | { ready: true }
   | { stage: string }
-  | { image: Blob; handwriting: Blob; before: Blob | undefined; report: string }
+  | { image: Blob; handwriting?: Blob; mask?: Blob; before?: Blob; report: string }
   | { failed: string; message: string };

@@ -1,0 +1,14 @@
+package imagefile
+
+import "image"
+
+// Accepted are the formats that are decoded.
+const Accepted = "JPEG, PNG, WebP, BMP, TIFF and GIF"
+
+// The decoders of HEIC and AVIF are WebAssembly, which only an interpreter could run inside of
+// WebAssembly: a photo would take minutes.
+var errNoDecoder = unsupportedError("its decoder is not built in; save it as JPEG")
+
+func decodeHEIC([]byte) (*image.RGBA, error) { return nil, errNoDecoder }
+
+func decodeAVIF([]byte) (*image.RGBA, error) { return nil, errNoDecoder }

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/evanw/esbuild/pkg/api"
+)
+
+// npmSource is where what only the npm package has lies.
+const npmSource = root + "/npm"
+
+// npmPackage writes the npm package to a folder, with the engine as the pages have it.
+func npmPackage(target string) error {
+	text, err := os.ReadFile(dist + "/manifest.json")
+	if err != nil {
+		return fmt.Errorf("%w (make deps makes it)", err)
+	}
+	var made manifest
+	if err := json.Unmarshal(text, &made); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(target, 0o755); err != nil {
+		return err
+	}
+	for name, from := range map[string]string{
+		"engine.wasm": "engine.wasm", "runtime.wasm": "runtime.wasm", "runtime.js": "runtime.worker.js",
+	} {
+		packed := filepath.Join(dist, made.Files[from]+".gz")
+		if err := unpack(packed, filepath.Join(target, name)); err != nil {
+			return err
+		}
+	}
+	for name, from := range map[string]string{
+		"package.json": npmSource, "README.md": npmSource, "unink.d.ts": npmSource,
+		"LICENSE": ".", "THIRD_PARTY.md": ".",
+	} {
+		content, err := os.ReadFile(filepath.Join(from, name))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(target, name), content, 0o644); err != nil {
+			return err
+		}
+	}
+	return npmScripts(target, made.Engine.Bytes)
+}
+
+// unpack writes what a file of dist/ holds.
+func unpack(packed, target string) error {
+	in, err := os.Open(packed)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }()
+	z, err := gzip.NewReader(in)
+	if err != nil {
+		return err
+	}
+	content, err := io.ReadAll(z)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(target, content, 0o644)
+}
+
+// npmScripts bundles the scripts for browsers and those for Node, where ONNX Runtime is another.
+func npmScripts(target string, bytes int) error {
+	wasmExec, err := goWasmExec()
+	if err != nil {
+		return err
+	}
+	runtimes := map[api.Platform]string{
+		api.PlatformBrowser: "ort.wasm.min.mjs",
+		api.PlatformNode:    "ort.node.min.mjs",
+	}
+	scripts := map[api.Platform][]string{
+		api.PlatformBrowser: {npmSource + "/browser.ts", npmSource + "/worker.ts"},
+		api.PlatformNode:    {npmSource + "/node.ts", npmSource + "/worker.node.ts"},
+	}
+	for platform, entries := range scripts {
+		options := esbuild(entries)
+		options.Outdir, options.Platform, options.Write = target, platform, true
+		options.Define = map[string]string{"BYTES": fmt.Sprint(bytes)}
+		options.Alias = map[string]string{
+			"go-wasm-exec":         wasmExec,
+			"onnxruntime-web/wasm": "./" + root + "/node_modules/onnxruntime-web/dist/" + runtimes[platform],
+		}
+		if len(api.Build(options).Errors) > 0 {
+			return errors.New("esbuild refuses the npm package's scripts")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+// The engine in a worker, of the front page and of the npm package: pictures in, cleaned pictures out. It is loaded
+// once, then cleans one page at a time; who wants to stop it ends the worker.
+import 'go-wasm-exec';
+import * as ort from 'onnxruntime-web/wasm';
+import type { News, Options, Order, Parts } from '../front/orders';
+
+/** What kinds of workers do in ways of their own. */
+export interface Surroundings {
+  tell(news: News): void;
+  read(address: string): Promise<Response>;
+  open(picture: Blob): Promise<Picture>;
+  threads: number;
+}
+
+/** A file's bytes, or the pixels in it. */
+type Picture = Uint8Array | ImageData;
+
+/** What the Go program (internal/browser) wants of its host. */
+interface Host {
+  ready(clean: Clean): void;
+  failed(code: string, message: string): void;
+  stage(name: string): void;
+}
+
+type Clean = (
+  picture: Picture, options: Options,
+  done: (cleaned: Cleaned) => void, failed: (code: string, message: string) => void,
+) => void;
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+interface Cleaned {
+  image: Bytes;
+  type: string;
+  handwriting: Bytes | null;
+  mask: Bytes | null;
+  before: Bytes | null; // null where the picture lies as it came
+  report: string;
+}
+
+/** What takes a worker's orders. */
+export function serve({ tell, read, open, threads }: Surroundings): (order: Order) => void {
+  let clean: Clean;
+  const fail = (failed: string, message: string): void => tell({ failed, message });
+
+  /** Loads the engine and starts it. */
+  async function load({ engine, runtime, loader, bytes }: Parts): Promise<void> {
+    const counted = counter((loaded) => tell({ loaded: Math.min(1, loaded / bytes) }));
+    const go = new Go();
+    const [binary, { instance }] = await Promise.all([
+      read(runtime).then(counted).then((response) => response.arrayBuffer()),
+      WebAssembly.instantiateStreaming(read(engine).then(counted), go.importObject),
+    ]);
+    ort.env.wasm.wasmBinary = binary;
+    ort.env.wasm.wasmPaths = { mjs: loader };
+    ort.env.wasm.numThreads = threads;
+    ort.env.logLevel = 'error';
+    const unink: Host = {
+      ready: (cleaner) => {
+        clean = cleaner;
+        tell({ ready: true });
+      },
+      failed: fail,
+      stage: (stage) => tell({ stage }),
+    };
+    Object.assign(globalThis, { ort, unink });
+    // The program ends only when it fails, such as without memory.
+    void go.run(instance).then(() => fail('ended', 'the engine has ended'), (error: unknown) => fail('ended', String(error)));
+  }
+
+  async function cleanPicture(blob: Blob, options: Options): Promise<void> {
+    let picture: Picture;
+    try {
+      picture = await open(blob);
+    } catch (error) {
+      return fail('format', `the picture cannot be read: ${String(error)}`);
+    }
+    clean(picture, options, ({ image, type, handwriting, mask, before, report }) => tell({
+      image: new Blob([image], { type }), handwriting: file(handwriting, 'image/png'),
+      mask: file(mask, 'image/png'), before: file(before, 'image/jpeg'), report,
+    }), fail);
+  }
+
+  return (order) => {
+    const work = 'parts' in order ? load(order.parts) : cleanPicture(order.picture, order.options);
+    work.catch((error: unknown) => fail('parts' in order ? 'load' : 'internal', String(error)));
+  };
+}
+
+/** Passes responses on and tells how many bytes of them all have come. */
+function counter(told: (loaded: number) => void): (response: Response) => Response {
+  let loaded = 0;
+  return (response) => {
+    if (!response.ok) throw new Error(`${response.url} answers ${response.status}`);
+    return new Response(response.body!.pipeThrough(new TransformStream<Uint8Array, Uint8Array>({
+      transform(piece, controller) {
+        told(loaded += piece.length);
+        controller.enqueue(piece);
+      },
+    })), { headers: { 'Content-Type': 'application/wasm' } });
+  };
+}
+
+const file = (bytes: Bytes | null, type: string): Blob | undefined => (bytes ? new Blob([bytes], { type }) : undefined);
