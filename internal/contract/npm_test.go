@@ -12,12 +12,13 @@ import (
 	"unink/internal/browsertest"
 )
 
-// TestNpmPackage installs the npm package as its users do, and uses it in Node and in Chromium. Both
-// make the same of a file as the program.
+// TestNpmPackage installs the npm package as its users do, and uses it in Node and in Chromium.
+// Both make the same of a file as the program.
 func TestNpmPackage(t *testing.T) {
 	t.Parallel()
 	dir := installPackage(t)
-	run(t, "", program, "clean", filepath.Join(dir, "page.jpg"), "-o", filepath.Join(dir, "program.png"))
+	run(t, "", program, "clean", filepath.Join(dir, "page.jpg"), "-o",
+		filepath.Join(dir, "program.png"))
 	there := read(t, filepath.Join(dir, "program.png"))
 	t.Run("Node", func(t *testing.T) {
 		run(t, dir, "node", "node.mjs")
