@@ -58,9 +58,9 @@ func findTicks(s *segment.Scores, plane *ink.Plane, labels []int32,
 // isWritten says that a mark, of so many on the page, was written. Of letters, many are a ring and
 // a stroke, and a single box says little: there the ink itself has to tell.
 func (m *mark) isWritten(marks, empty int) bool {
-	const telling, fewest = 1, 2 // log-odds; empty boxes
+	const sure, fewest = 1, 2 // log-odds; empty boxes
 	if m.kind.round || empty < fewest {
-		return m.evidence > telling
+		return m.evidence > sure
 	}
 	return m.evidence+unlike(marks) > 0
 }

@@ -48,7 +48,7 @@ func findFilled(s *segment.Scores, plane *ink.Plane, labels []int32,
 	if len(rings) < fewestBubbles {
 		return nil
 	}
-	sheet := newSheet(rings, full, plane, labels)
+	sheet := newBubbleSheet(rings, full, plane, labels)
 	var filled []*mark
 	for i, c := range components {
 		for _, b := range sheet.bubblesIn(box{Component: c, label: int32(i + 1)}) {
@@ -60,11 +60,11 @@ func findFilled(s *segment.Scores, plane *ink.Plane, labels []int32,
 	return filled
 }
 
-// sheet is what a page's empty bubbles tell of it.
-type sheet struct {
+// bubbleSheet is what a page's empty bubbles tell of it.
+type bubbleSheet struct {
 	rings  []box
-	unlike []apart // of each ring
-	full   float64 // share of ink from which on a bubble is filled
+	unlike []unlikeness // of each ring
+	full   float64      // share of ink from which on a bubble is filled
 	side   float64
 	pitch  [2]float64 // from one bubble to the next, across and down
 
@@ -72,18 +72,18 @@ type sheet struct {
 	labels []int32
 }
 
-// apart is how much what is in a ring differs from the next one in its row and in its column, as a
-// share of it.
-type apart struct{ row, column float64 }
+// unlikeness is how much what is in a ring differs from the next one in its row and in its column,
+// as a share of it.
+type unlikeness struct{ row, column float64 }
 
-func newSheet(rings []box, full float64, plane *ink.Plane, labels []int32) *sheet {
-	s := &sheet{rings: rings, full: full, side: rings[0].side(), unlike: make([]apart, len(rings)),
-		plane: plane, labels: labels}
+func newBubbleSheet(rings []box, full float64, plane *ink.Plane, labels []int32) *bubbleSheet {
+	s := &bubbleSheet{rings: rings, unlike: make([]unlikeness, len(rings)), full: full,
+		side: rings[0].side(), plane: plane, labels: labels}
 	var across, down []float64
 	for i := range rings {
 		b := &rings[i]
 		row, column := b.nearest(rings, b.sameRow), b.nearest(rings, b.sameColumn)
-		s.unlike[i] = apart{b.unlike(row, plane), b.unlike(column, plane)}
+		s.unlike[i] = unlikeness{b.unlike(row, plane), b.unlike(column, plane)}
 		dx, _ := b.off(row)
 		_, dy := b.off(column)
 		across, down = append(across, dx*row.side()), append(down, dy*column.side())
@@ -126,7 +126,7 @@ func (b *box) unlike(other *box, plane *ink.Plane) float64 {
 
 // bubblesIn divides a component among the bubbles that it covers: those that stand close touch when
 // they are filled.
-func (s *sheet) bubblesIn(b box) (parts []box) {
+func (s *bubbleSheet) bubblesIn(b box) (bubbles []box) {
 	const most = 12 // in a row or column: a larger blob is no answer
 	n := func(length int, pitch float64) int {
 		return 1 + int(math.Round(max(float64(length)-s.side, 0)/pitch))
@@ -140,14 +140,14 @@ func (s *sheet) bubblesIn(b box) (parts []box) {
 			part := b
 			part.X0, part.X1 = b.X0+column*b.Width()/columns, b.X0+(column+1)*b.Width()/columns
 			part.Y0, part.Y1 = b.Y0+row*b.Height()/rows, b.Y0+(row+1)*b.Height()/rows
-			parts = append(parts, part)
+			bubbles = append(bubbles, part)
 		}
 	}
-	return parts
+	return bubbles
 }
 
 // byColumn says that letters round a bubble are the same along columns rather than rows.
-func (s *sheet) byColumn(b box) bool {
+func (s *bubbleSheet) byColumn(b box) bool {
 	const asked = 12 // the nearest rings
 	near := make([]int, len(s.rings))
 	for i := range near {
@@ -292,7 +292,7 @@ func (b *box) nearest(rings []box, in func(box) bool) (found *box) {
 }
 
 // answer is a blob in the place of a bubble that is full of ink; nil is none.
-func (s *sheet) answer(b box) *mark {
+func (s *bubbleSheet) answer(b box) *mark {
 	// Of a bubble: two sides; and of full, what a blob's own middle has.
 	const smallest, largest, near = 0.7, 2.5, 0.75
 	w := s.plane.Scores.W
