@@ -7,15 +7,14 @@ import numpy as np
 from . import net
 
 SIZES = (8, 44)  # pixels, of a side
-KINDS = ("corners", "code", "track", "spots")
 
 
 def printed(rng, image, label):
     """The page with solid marks of one kind."""
     h, w = label.shape
-    shapes = {"corners": corners, "code": code, "track": track, "spots": spots}[KINDS[int(rng.integers(len(KINDS)))]]
+    kinds = (corners, code, track, spots)
     ink = np.zeros((h, w), np.uint8)
-    shapes(rng, ink, float(np.exp(rng.uniform(*np.log(SIZES)))))
+    kinds[int(rng.integers(len(kinds)))](rng, ink, float(np.exp(rng.uniform(*np.log(SIZES)))))
     soft = (cv2.GaussianBlur(ink, (0, 0), rng.uniform(0.4, 1.0)).astype(np.float32) / 255)[..., None]
     dark = np.float32(rng.uniform(0, 70)) + rng.normal(0, 4, 3).astype(np.float32)
     out = (image * (1 - soft) + np.minimum(image, dark) * soft).astype(np.uint8)

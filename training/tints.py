@@ -22,9 +22,8 @@ def highlighted(rng, image, label):
     image, label = image.copy(), label.copy()
     printed = np.flatnonzero(label[::8, ::8] == net.PRINT)
     for _ in range(int(rng.integers(*STROKES))):
-        ink, (x, y) = pen.render(rng, [stroke(rng)], net.EM * rng.uniform(*TIP))
-        at = somewhere(rng, label.shape, printed) - np.array([x, y]) * (rng.random() < 0.5)
-        lay(image, label, ink, at)
+        ink, corner = pen.render(rng, [stroke(rng)], net.EM * rng.uniform(*TIP))
+        lay(image, label, ink, start(rng, label.shape, printed) + corner)
     return image, label
 
 
@@ -39,7 +38,7 @@ def stroke(rng):
     return curve(rng, np.stack([along, across], 1) @ turn, 1)
 
 
-def somewhere(rng, shape, printed):
+def start(rng, shape, printed):
     """A pixel (x, y) of a page, mostly one with print."""
     h, w = shape
     if len(printed) and rng.random() < OVER_PRINT:

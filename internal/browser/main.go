@@ -9,8 +9,8 @@
 //
 //	clean(picture, options, done, failed)
 //
-// takes an encoded picture as a Uint8Array, or pixels: {data, width, height} with RGBA bytes, row by
-// row. The options are finish, remove and format, as the command line spells them, keepOrientation,
+// takes an encoded picture as a Uint8Array, or pixels: {data, width, height} with RGBA bytes, row
+// by row. The options are finish, remove and format, as the command line spells them, keepOrientation,
 // keepDistortion, returnLayers and returnBefore, as the HTTP API does, and source, the format that
 // pixels came in; each may be left out. done({image, type, handwriting, mask, before, report}) gets
 // encoded pictures as bytes, null where there is none, and the report as JSON. before is null

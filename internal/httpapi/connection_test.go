@@ -129,13 +129,13 @@ func TestSlowServiceKeepsTheConnection(t *testing.T) {
 	s := start(t, &fakeCleaner{})
 	synctest.Test(t, func(t *testing.T) {
 		slow := func(_ http.ResponseWriter, r *http.Request) {
-			time.Sleep(2 * patienceForBody) // whose request is it
+			time.Sleep(2 * patienceForBody) // of the bubble's time: whose request is it
 			for range 2 {                   // readers of forms look again at the end
 				if _, err := io.ReadAll(r.Body); err != nil {
 					t.Errorf("the body: %v", err)
 				}
 			}
-			time.Sleep(2 * s.cfg.UploadTimeout)
+			time.Sleep(2 * s.cfg.UploadTimeout) // likewise: a worker cleans the page
 			if err := r.Context().Err(); err != nil {
 				t.Errorf("the request was given up: %v", err)
 			}

@@ -88,7 +88,9 @@ func newBubbleSheet(rings []box, full float64, plane *ink.Plane, labels []int32)
 		_, dy := b.off(column)
 		across, down = append(across, dx*row.side()), append(down, dy*column.side())
 	}
-	s.pitch = [2]float64{raster.Quantile(across, 0.5), raster.Quantile(down, 0.5)}
+	// A bubble with a double outline is two rings, no way from each other.
+	s.pitch = [2]float64{max(s.side, raster.Quantile(across, 0.5)),
+		max(s.side, raster.Quantile(down, 0.5))}
 	return s
 }
 
@@ -160,7 +162,7 @@ func (s *bubbleSheet) byColumn(b box) bool {
 	}
 	slices.SortFunc(near, func(i, j int) int { return cmp.Compare(distance(i), distance(j)) })
 	row, column := 0.0, 0.0
-	for _, i := range near[:asked] {
+	for _, i := range near[:min(asked, len(near))] {
 		row, column = row+s.unlike[i].row, column+s.unlike[i].column
 	}
 	return column < row

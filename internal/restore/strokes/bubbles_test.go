@@ -129,6 +129,32 @@ func TestBubblesBesideTheGrid(t *testing.T) {
 	}
 }
 
+// Bubbles may have a double outline, whose rings are as near to each other as can be.
+func TestBubblesWithDoubleOutlines(t *testing.T) {
+	const pitch, inner, outer = 60, 14, 17
+	sheet := newSheetOfBubbles(6, 6, pitch, false)
+	for i := range 36 {
+		x, y := sheet.centre(i/6, i%6)
+		for a := range 720 {
+			sin, cos := math.Sincos(float64(a) * math.Pi / 360)
+			for _, r := range [...]float64{inner, outer} {
+				sheet.Pix[sheet.PixOffset(int(x+0.5+r*cos), int(y+0.5+r*sin))] = 60
+			}
+		}
+	}
+	cx, cy := sheet.centre(2, 2)
+	for y := -outer; y <= outer; y++ {
+		for x := -outer; x <= outer; x++ {
+			if x*x+y*y <= outer*outer {
+				sheet.Pix[sheet.PixOffset(int(cx)+x, int(cy)+y)] = 40
+			}
+		}
+	}
+	if _, marks := read(sheet.Form); len(marks) != 1 {
+		t.Errorf("%d answers, want one", len(marks))
+	}
+}
+
 // Rings that are no sheet of bubbles, as letters are, and blobs among them stay.
 func TestRoundLettersAreNoBubbles(t *testing.T) {
 	sheet := newSheetOfBubbles(1, 20, bubblePitch, false)
