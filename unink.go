@@ -18,7 +18,10 @@ import (
 	"errors"
 	"image"
 	"runtime"
+	"slices"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"unink/internal/imagefile"
 	"unink/internal/nn"
@@ -28,7 +31,8 @@ import (
 
 // Config configures a [Cleaner]. The zero value is ready to use.
 type Config struct {
-	// Threads is how many CPU threads one page may use; 0 is the number of CPUs.
+	// Threads is how many CPU threads the stages of one page may use; 0 is the number of CPUs.
+	// Pictures are decoded and encoded on all.
 	Threads int
 	// Device is where the network runs: "cpu" (default) or "cuda". A device that is asked for
 	// and not usable is an error, never a silent fall back.
@@ -63,28 +67,20 @@ func New(cfg Config) (*Cleaner, error) {
 	if cfg.Threads == 0 {
 		cfg.Threads = runtime.NumCPU()
 	}
-	const tiles = 4 // of a page of A4, which are worked on at once where there are threads for it
+	const tiles = 4 // of a page of A4, worked on at once where there are threads for it
 	_, manifest, err := models.Segment()
 	if err != nil {
 		return nil, wrap("open", err)
 	}
-	var nets []*nn.ONNX
-	for _, n := range []struct {
-		read    func() ([]byte, models.Manifest, error)
-		jobs    []nn.Job
-		threads int
-	}{
-		{models.Segment, nn.Segmenting(), max(1, cfg.Threads/tiles)},
-		{models.Overview, nn.Overviewing(), cfg.Threads},
-		{models.Judge, nn.Judging(), cfg.Threads},
-		{models.Orient, nn.Orienting(), cfg.Threads},
-		{models.Flatten, nn.Flattening(), cfg.Threads},
-	} {
-		net, err := open(cfg, n.read, n.jobs, n.threads)
-		if err != nil {
-			return nil, wrap("open", errors.Join(err, closeAll(nets)))
-		}
-		nets = append(nets, net)
+	nets, err := openAll(cfg, []network{
+		{models.Segment, nn.Segmenting, max(1, cfg.Threads/tiles)},
+		{models.Overview, nn.Overviewing, cfg.Threads},
+		{models.Judge, nn.Judging, cfg.Threads},
+		{models.Orient, nn.Orienting, cfg.Threads},
+		{models.Flatten, nn.Flattening, cfg.Threads},
+	})
+	if err != nil {
+		return nil, wrap("open", err)
 	}
 	segmenter := nets[0]
 	return &Cleaner{
@@ -105,15 +101,38 @@ func New(cfg Config) (*Cleaner, error) {
 	}, nil
 }
 
-func open(cfg Config, read func() ([]byte, models.Manifest, error), jobs []nn.Job,
-	threads int) (*nn.ONNX, error) {
-	onnx, manifest, err := read()
+// network is one of the trained networks, how its tensors lie and how many threads it runs on.
+type network struct {
+	read    func() ([]byte, models.Manifest, error)
+	layout  nn.Layout
+	threads int
+}
+
+// openAll opens networks, all at once: most of it is ONNX Runtime's own preparation of each.
+func openAll(cfg Config, networks []network) ([]*nn.ONNX, error) {
+	nets := make([]*nn.ONNX, len(networks))
+	var opening errgroup.Group
+	for i, n := range networks {
+		opening.Go(func() (err error) {
+			nets[i], err = n.open(cfg)
+			return err
+		})
+	}
+	if err := opening.Wait(); err != nil {
+		opened := slices.DeleteFunc(nets, func(n *nn.ONNX) bool { return n == nil })
+		return nil, errors.Join(err, closeAll(opened))
+	}
+	return nets, nil
+}
+
+func (n network) open(cfg Config) (*nn.ONNX, error) {
+	onnx, manifest, err := n.read()
 	if err != nil {
 		return nil, err
 	}
 	return nn.Open(nn.Config{
-		Model: onnx, Inputs: manifest.Inputs, Output: manifest.Output, Jobs: jobs,
-		Threads: threads, Device: cfg.Device, Library: cfg.Library,
+		Model: onnx, Inputs: manifest.Inputs, Output: manifest.Output, Layout: n.layout,
+		Threads: n.threads, Device: cfg.Device, Library: cfg.Library,
 	})
 }
 
@@ -158,11 +177,12 @@ func (c *Cleaner) Clean(ctx context.Context, data []byte, o Options) (*Result, e
 		return nil, wrap("decode", err)
 	}
 	decoded := time.Now()
-	page, err := c.clean(ctx, in.Pixels, o)
+	pixels := in.Pixels
+	in.Pixels = nil // so that the stages can let go of them
+	page, err := c.clean(ctx, pixels, o)
 	if err != nil {
 		return nil, err
 	}
-	in.Pixels = nil // the page is all that is needed from here on
 	cleaned := time.Now()
 	r, err := encode(page, imagefile.Choose(imagefile.Format(o.Format), in.Format, page.Image),
 		in.Meta)

@@ -2,6 +2,8 @@
 better than each of them on pages that none has seen (Wortsman et al., 2022, model soups).
 
     python3 -m training.average A.pt B.pt ... --out C.pt
+
+A checkpoint named twice counts twice.
 """
 
 import argparse
@@ -10,9 +12,10 @@ import torch
 
 
 def average(states):
-    """states: as the trainings write them, with their weights under "ema"."""
-    mean = {k: sum(s["ema"][k].float() for s in states) / len(states) for k in states[0]["ema"]}
-    return {"ema": mean, "step": sum(s["step"] for s in states), "version": max(s["version"] for s in states)}
+    """states: as the trainings write them, with their weights under "ema", the judge's under "state"."""
+    name = "ema" if "ema" in states[0] else "state"
+    mean = {k: sum(s[name][k].float() for s in states) / len(states) for k in states[0][name]}
+    return {name: mean, "step": sum(s.get("step", 0) for s in states), "version": max(s["version"] for s in states)}
 
 
 def main():

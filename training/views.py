@@ -16,6 +16,8 @@ from .pens import ink_colour
 LARGEST = (1400, 1900)  # short and long side of a page as it is shown; larger ones are cut
 TURNED_SHARE = 0.2  # of pages that lie on their side or head
 REINKED_SHARE = 0.35  # of real written pages whose writing gets another ink
+SPARSE_SHARE = 0.35  # of pages that get another's writing, only a word or a line of it
+SPARSE = ((3, 15), (1.5, 4))  # ems: that part's breadth and height
 REPRINTED_SHARE = 0.08  # of real pages of which print gets another ink
 HIGHLIGHTED_SHARE = 0.1  # of real pages that get a highlighter's strokes
 SOLID_SHARE = 0.12  # of real pages that get printed solid marks
@@ -121,6 +123,8 @@ def real_page(rng, source, other=None):
         written, where = sized(rng, other)
         if rng.random() < REINKED_SHARE:
             written = reinked(rng, written, where == net.WRITTEN)
+        if rng.random() < SPARSE_SHARE:
+            where = sparse(rng, where)
         image, label = transplanted(rng, image, label, written, where)
     if rng.random() < REPRINTED_SHARE:
         image = reinked(rng, image, (label == net.PRINT) & somewhere(rng, label.shape))
@@ -168,6 +172,19 @@ def transplanted(rng, image, label, written, where):
     image[spot] = after
     label[spot] = np.where(hidden, net.IGNORE, np.where(hand > 0, net.WRITTEN, np.where(edge, net.IGNORE, label[spot])))
     return image, label
+
+
+def sparse(rng, where):
+    """A page's labels with one word or line of its writing alone."""
+    at = np.flatnonzero(where[::4, ::4] == net.WRITTEN)
+    if not len(at):
+        return where
+    y, x = (4 * v for v in divmod(int(at[rng.integers(len(at))]), -(-where.shape[1] // 4)))
+    w, h = (net.EM * rng.uniform(*ems) / 2 for ems in SPARSE)
+    out = np.where(where == net.WRITTEN, net.PAPER, where)
+    part = (slice(max(0, int(y - h)), int(y + h) + 1), slice(max(0, int(x - w)), int(x + w) + 1))
+    out[part] = where[part]
+    return out
 
 
 def bent(rng, written, where):

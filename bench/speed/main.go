@@ -1,6 +1,7 @@
 // Command speed measures time and memory of the library against its bars.
 //
 //	go run ./bench/speed [-threads N]
+//	go run ./bench/speed -task a4 -profile FILE    one of them, with its CPU profile
 //
 // Each measurement runs in a process of its own, so that peak memory is its alone. The pages are
 // drawn here: text-like print with ruled lines, and strokes over it.
@@ -11,6 +12,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"image"
@@ -20,6 +22,8 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"runtime/debug"
+	"runtime/pprof"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,20 +50,27 @@ type task struct {
 type config struct{ threads int }
 
 var tasks = []task{
-	{"start", 1000, 0, start},
-	{"a4", 700, 0, func(c config) (measurement, error) { return pages(c, 1240, 1754, 24, 9) }},
-	{"photo", 2500, 700, func(c config) (measurement, error) { return pages(c, 4000, 3000, 55, 5) }},
+	{"start", 150, 0, start},
+	{"a4", 350, 0, func(c config) (measurement, error) { return a4(c, unink.Scan) }},
+	{"a4-colour", 250, 0, func(c config) (measurement, error) { return a4(c, unink.Colour) }},
+	{"photo", 1000, 350, func(c config) (measurement, error) {
+		return pages(c, 4000, 3000, 55, unink.Scan)
+	}},
 	{"sizes", 0, 0, sizes},
 }
 
 func main() {
 	one := flag.String("task", "",
-		"run one task in this process and print it as JSON: start, a4, photo, sizes")
+		"run one task in this process and print it as JSON: start, a4, a4-colour, photo, sizes")
+	profile := flag.String("profile", "", "with -task: write a CPU profile to this file")
 	threads := flag.Int("threads", 0, "threads for a page; 0 is all CPUs")
 	flag.Parse()
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(50) // as the program does
+	}
 	var err error
 	if *one != "" {
-		err = child(*one, config{*threads})
+		err = profiled(*profile, func() error { return child(*one, config{*threads}) })
 	} else {
 		err = report(*threads)
 	}
@@ -67,6 +78,23 @@ func main() {
 		fmt.Fprintln(os.Stderr, "speed:", err)
 		os.Exit(1)
 	}
+}
+
+// profiled runs a function, and writes what took its time to a file, if one is named.
+func profiled(path string, run func() error) (err error) {
+	if path == "" {
+		return run()
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return err
+	}
+	defer pprof.StopCPUProfile()
+	return run()
 }
 
 func child(name string, c config) error {
@@ -89,7 +117,7 @@ func report(threads int) error {
 		return err
 	}
 	fmt.Printf("%d CPUs, %s/%s\n", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH)
-	fmt.Printf("%-26s %9s %9s %9s %9s %9s  %s\n", "", "ms", "bar", "network", "MiB", "bar", "")
+	fmt.Printf("%-32s %9s %9s %9s %9s %9s  %s\n", "", "ms", "bar", "network", "MiB", "bar", "")
 	for _, t := range tasks {
 		cmd := exec.Command(self, "-task", t.name, "-threads", strconv.Itoa(threads))
 		cmd.Stderr = os.Stderr
@@ -101,7 +129,7 @@ func report(threads int) error {
 		if err := json.Unmarshal(out, &m); err != nil {
 			return err
 		}
-		fmt.Printf("%-26s %9.0f %9s %9.0f %9.0f %9s  %s\n", m.Name, m.Millis, bar(t.millis), m.Network,
+		fmt.Printf("%-32s %9.0f %9s %9.0f %9.0f %9s  %s\n", m.Name, m.Millis, bar(t.millis), m.Network,
 			m.MiB, bar(t.mib), m.Note)
 	}
 	return nil
@@ -128,8 +156,11 @@ func start(c config) (measurement, error) {
 	return measurement{Name: "start to ready", Millis: ms(took)}, cleaner.Close()
 }
 
-// pages cleans one page some times, JPEG in and JPEG out.
-func pages(c config, w, h int, em float64, times int) (m measurement, err error) {
+// a4 is a page of A4 at 150 dpi.
+func a4(c config, f unink.Finish) (measurement, error) { return pages(c, 1240, 1754, 24, f) }
+
+// pages cleans one page ten times, JPEG in and JPEG out.
+func pages(c config, w, h int, em float64, finish unink.Finish) (m measurement, err error) {
 	data, err := draw(w, h, em)
 	if err != nil {
 		return m, err
@@ -138,9 +169,10 @@ func pages(c config, w, h int, em float64, times int) (m measurement, err error)
 	if err != nil {
 		return m, err
 	}
-	taken := make([]unink.Timings, times)
+	taken := make([]unink.Timings, 10)
 	for i := range taken {
-		r, err := cleaner.Clean(context.Background(), data, unink.Options{Format: unink.JPEG})
+		r, err := cleaner.Clean(context.Background(), data,
+			unink.Options{Format: unink.JPEG, Finish: finish})
 		if err != nil {
 			return m, err
 		}
@@ -153,7 +185,7 @@ func pages(c config, w, h int, em float64, times int) (m measurement, err error)
 		}
 		return median(v)
 	}
-	m.Name = fmt.Sprintf("%d×%d JPEG to JPEG", w, h)
+	m.Name = fmt.Sprintf("%d×%d JPEG to JPEG, %v", w, h, finish)
 	m.Millis = usual(func(t *unink.Timings) time.Duration { return t.Total })
 	m.Network = usual(func(t *unink.Timings) time.Duration { return t.Segment })
 	for _, s := range stages {

@@ -45,11 +45,11 @@ func Page(path string) (*image.RGBA, error) {
 }
 
 // Network opens one of the trained networks, with a thread for each CPU. The caller closes it.
-func Network(read func() ([]byte, models.Manifest, error), jobs []nn.Job) (*nn.ONNX, error) {
+func Network(read func() ([]byte, models.Manifest, error), layout nn.Layout) (*nn.ONNX, error) {
 	onnx, manifest, err := read()
 	if err != nil {
 		return nil, err
 	}
-	return nn.Open(nn.Config{Model: onnx, Inputs: manifest.Inputs, Output: manifest.Output, Jobs: jobs,
-		Threads: runtime.GOMAXPROCS(0)})
+	return nn.Open(nn.Config{Model: onnx, Inputs: manifest.Inputs, Output: manifest.Output,
+		Layout: layout, Threads: runtime.GOMAXPROCS(0)})
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"runtime/debug"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -117,6 +118,9 @@ var (
 func Main() int { return program(openEngine) }
 
 func program(open func(unink.Config) (engine, error)) int {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(50) // pages are large and hold no pointers: collecting them costs little
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	// A second interrupt ends the process at once.

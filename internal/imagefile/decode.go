@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image"
 	"image/draw"
+	"runtime"
 
 	"unink/internal/raster"
 )
@@ -53,7 +54,9 @@ func onWhite(m image.Image, canvas image.Rectangle) *image.RGBA {
 	dst := image.NewRGBA(canvas.Sub(canvas.Min))
 	at := m.Bounds().Sub(canvas.Min)
 	if o, ok := m.(interface{ Opaque() bool }); ok && at == dst.Rect && o.Opaque() {
-		draw.Draw(dst, at, m, m.Bounds().Min, draw.Src)
+		raster.Rows(at.Dy(), runtime.GOMAXPROCS(0), func(y0, y1 int) {
+			draw.Draw(dst, image.Rect(0, y0, at.Dx(), y1), m, m.Bounds().Min.Add(image.Pt(0, y0)), draw.Src)
+		})
 		return dst
 	}
 	draw.Draw(dst, dst.Rect, image.White, image.Point{}, draw.Src)

@@ -4,12 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"image"
-	"image/jpeg"
 
 	"github.com/HugoSmits86/nativewebp"
 )
-
-const jpegQuality = 92
 
 // Choose decides the format of a result: the one asked for or, for Auto, PNG when the input was
 // PNG or the result is grey line art, WebP when the input was WebP, else JPEG.
@@ -40,14 +37,15 @@ func Encode(m *image.RGBA, f Format, meta Meta) ([]byte, error) {
 	var b bytes.Buffer
 	switch f {
 	case JPEG:
-		var src image.Image = m
+		var src sheet = m
 		if l.grey {
 			src = toGray(m)
 		}
-		if err := jpeg.Encode(&b, src, &jpeg.Options{Quality: jpegQuality}); err != nil {
+		data, err := encodeJPEG(src)
+		if err != nil {
 			return nil, err
 		}
-		return insert(b.Bytes(), 2, jpegSegments(meta)), nil
+		return insert(data, 2, jpegSegments(meta)), nil
 	case WebP:
 		if err := nativewebp.Encode(&b, m, nil); err != nil {
 			return nil, err

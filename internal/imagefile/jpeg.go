@@ -20,6 +20,7 @@ const (
 	markRST7 = 0xd7
 	markEOI  = 0xd9
 	markSOS  = 0xda // a scan, which its data follows
+	markDRI  = 0xdd // blocks between two restarts
 )
 
 // jpegSegment is a part of a JPEG between two markers.

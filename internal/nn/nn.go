@@ -1,4 +1,4 @@
-// Package nn runs networks on pictures of fixed shapes.
+// Package nn runs networks on pictures.
 package nn
 
 import (
@@ -14,7 +14,7 @@ type Config struct {
 	Model   []byte   // the network, as an ONNX file
 	Inputs  []string // names of its tensors
 	Output  string
-	Jobs    []Job  // what it will be run on
+	Layout  Layout // of the tensors
 	Threads int    // CPU threads for one tile; 0 is 1. As many tiles run at once as there are CPUs for
 	Device  string // "cpu" (also when empty) or "cuda"
 	// path of another ONNX Runtime library, of the same release; empty is the built-in one
@@ -24,12 +24,9 @@ type Config struct {
 // Shape is the size of a tile in pixels.
 type Shape struct{ W, H int }
 
-// The shapes of tiles. There are no others, so that the library's memory stays flat whatever
-// sizes of pages it sees. Four of them cover an A4 page whose print has an em of 24 pixels.
-var (
-	Portrait  = Shape{640, 896}
-	Landscape = Shape{896, 640}
-)
+// LargestTile is a shape that no tile has more pixels than, so that the library's memory stays flat
+// whatever sizes of pages it sees. The sides of a tile are multiples of Cell.
+var LargestTile = Shape{640, 896}
 
 // Overview is the shape of the small picture of the whole page that the segmentation network's
 // overview looks at.
@@ -53,42 +50,33 @@ var Whole = Shape{320, 416}
 // Pixels of a picture of this shape.
 func (s Shape) Pixels() int { return s.W * s.H }
 
-// Job is one shape of picture that a network is run on, and the dimensions of its tensors.
-type Job struct {
-	Shape Shape
-	In    [][]int64 // of each input
-	Out   []int64
-}
+// Layout tells the dimensions of a network's tensors for a shape of picture: of each input, and of
+// the output.
+type Layout func(Shape) (in [][]int64, out []int64)
 
-// Segmenting are the jobs of the segmentation network: three planes and the context under them in,
+// Segmenting is the layout of the segmentation network: three planes and the context under them in,
 // a plane for each class out.
-func Segmenting() []Job {
-	var jobs []Job
-	for _, s := range []Shape{Portrait, Landscape} {
-		h, w := int64(s.H), int64(s.W)
-		jobs = append(jobs, Job{s, [][]int64{{1, 3, h, w}, {1, ContextPlanes, h / Cell, w / Cell}},
-			[]int64{1, Classes, h, w}})
-	}
-	return jobs
+func Segmenting(s Shape) (in [][]int64, out []int64) {
+	h, w := int64(s.H), int64(s.W)
+	return [][]int64{{1, 3, h, w}, {1, ContextPlanes, h / Cell, w / Cell}}, []int64{1, Classes, h, w}
 }
 
 // TileInputs is how many values the segmentation network takes for a tile.
 func TileInputs(s Shape) int { return 3*s.Pixels() + ContextPlanes*s.Pixels()/(Cell*Cell) }
 
-// Overviewing is the job of the overview: three planes in, the context out.
-func Overviewing() []Job {
-	h, w := int64(Overview.H), int64(Overview.W)
-	return []Job{{Overview, [][]int64{{1, 3, h, w}},
-		[]int64{1, ContextPlanes, h / ContextStride, w / ContextStride}}}
+// Overviewing is the layout of the overview: three planes in, the context out.
+func Overviewing(s Shape) (in [][]int64, out []int64) {
+	h, w := int64(s.H), int64(s.W)
+	return [][]int64{{1, 3, h, w}}, []int64{1, ContextPlanes, h / ContextStride, w / ContextStride}
 }
 
 // Votes is the number of sums that the orientation network gives: votes for each of four angles,
 // and their weight.
 const Votes = 5
 
-// Orienting is the job of the orientation network: one plane in, sums of votes out.
-func Orienting() []Job {
-	return []Job{{Window, [][]int64{{1, 1, int64(Window.H), int64(Window.W)}}, []int64{1, Votes}}}
+// Orienting is the layout of the orientation network: one plane in, sums of votes out.
+func Orienting(s Shape) (in [][]int64, out []int64) {
+	return [][]int64{{1, 1, int64(s.H), int64(s.W)}}, []int64{1, Votes}
 }
 
 // The flattening network's grid: GridStep pixels of [Whole] between nodes, the first in the middle
@@ -99,10 +87,11 @@ const (
 	GridPlanes = 3
 )
 
-// Flattening is the job of the flattening network: one plane in, three planes of a coarse grid out.
-func Flattening() []Job {
-	h, w := int64(Whole.H), int64(Whole.W)
-	return []Job{{Whole, [][]int64{{1, 1, h, w}}, []int64{1, GridPlanes, h / GridStep, w / GridStep}}}
+// Flattening is the layout of the flattening network: one plane in, three planes of a coarse grid
+// out.
+func Flattening(s Shape) (in [][]int64, out []int64) {
+	h, w := int64(s.H), int64(s.W)
+	return [][]int64{{1, 1, h, w}}, []int64{1, GridPlanes, h / GridStep, w / GridStep}
 }
 
 // What the network that judges regions of ink is told: RegionTraits values of each region, the
@@ -118,32 +107,21 @@ const (
 // Regions is the shape of so many regions.
 func Regions(n int) Shape { return Shape{RegionTraits, n} }
 
-// regionCounts are the numbers of regions that the network takes at once.
-var regionCounts = [...]int{1024, 4096, MostRegions}
-
-// RegionsFor is the least number of regions that the network takes at once with room for n.
+// RegionsFor is the number of regions that the network is given, with room for n. It goes in steps,
+// so that the library is asked for few sizes of memory.
 func RegionsFor(n int) int {
-	i := 0
-	for regionCounts[i] < n {
-		i++
-	}
-	return regionCounts[i]
+	const step = 512
+	return max(1, (n+step-1)/step) * step
 }
 
 // JudgeInputs is how many values the network takes for so many regions.
 func JudgeInputs(n int) int { return n * (RegionTraits + RegionBonds*(1+BondTraits)) }
 
-// Judging are the jobs of the network that judges regions: traits, neighbours and bonds in,
+// Judging is the layout of the network that judges regions: traits, neighbours and bonds in,
 // log-odds of writing out.
-func Judging() []Job {
-	var jobs []Job
-	for _, count := range regionCounts {
-		n := int64(count)
-		jobs = append(jobs, Job{Regions(count),
-			[][]int64{{n, RegionTraits}, {n, RegionBonds}, {n, RegionBonds, BondTraits}},
-			[]int64{n}})
-	}
-	return jobs
+func Judging(s Shape) (in [][]int64, out []int64) {
+	n := int64(s.H)
+	return [][]int64{{n, RegionTraits}, {n, RegionBonds}, {n, RegionBonds, BondTraits}}, []int64{n}
 }
 
 // Classes is the number of classes a [Runner] tells apart, in this order.
@@ -157,7 +135,7 @@ const (
 
 // Runner runs one network. It is safe for concurrent use.
 type Runner interface {
-	// Run reads in, the planes (0 to 1) of a picture of one of the network's shapes and then its other
+	// Run reads in, the planes (0 to 1) of a picture of a shape and then its other
 	// inputs, if it has any, and fills out with its answer. It fails when the context has ended before
 	// it began.
 	Run(ctx context.Context, shape Shape, in, out []float32) error

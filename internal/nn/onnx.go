@@ -20,15 +20,8 @@ import (
 type ONNX struct {
 	device  string
 	session *ort.DynamicAdvancedSession
-	slots   chan slot // free ones; all of them when no tile is being worked on
-}
-
-// slot is what one tile at a time needs. Its tensors are made once, so memory stays flat.
-type slot map[Shape]*tensors
-
-type tensors struct {
-	in  []*ort.Tensor[float32]
-	out *ort.Tensor[float32]
+	layout  Layout
+	running chan struct{} // a place for each run at once
 }
 
 // Open loads the library, once for the process, and the network. An error about the device or the
@@ -45,57 +38,62 @@ func Open(cfg Config) (*ONNX, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := max(1, runtime.NumCPU()/cfg.Threads)
-	o := &ONNX{cfg.Device, session, make(chan slot, n)}
-	for range n {
-		s, err := newSlot(cfg.Jobs)
-		o.slots <- s
-		if err != nil {
-			close(o.slots)
-			for made := range o.slots {
-				err = errors.Join(err, made.destroy())
-			}
-			return nil, errors.Join(err, session.Destroy())
-		}
-	}
-	return o, nil
+	return &ONNX{cfg.Device, session, cfg.Layout,
+		make(chan struct{}, max(1, runtime.NumCPU()/cfg.Threads))}, nil
 }
 
-// Close waits for running tiles, then frees the network. Call it once.
+// Close waits for what is running, then frees the network. Call it once.
 func (o *ONNX) Close() error {
-	var errs []error
-	for range cap(o.slots) {
-		errs = append(errs, (<-o.slots).destroy())
+	for range cap(o.running) {
+		o.running <- struct{}{}
 	}
-	return errors.Join(append(errs, o.session.Destroy())...)
+	return o.session.Destroy()
 }
 
 // Run implements [Runner].
-func (o *ONNX) Run(ctx context.Context, shape Shape, in, out []float32) error {
-	var s slot
+func (o *ONNX) Run(ctx context.Context, shape Shape, in, out []float32) (err error) {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case s = <-o.slots:
+	case o.running <- struct{}{}:
 	}
-	defer func() { o.slots <- s }()
+	defer func() { <-o.running }()
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	t, ok := s[shape]
-	if !ok {
-		return fmt.Errorf("pictures of %d×%d are not known", shape.W, shape.H)
+	values, err := o.tensors(shape, in, out)
+	defer func() {
+		for _, v := range values {
+			err = errors.Join(err, v.Destroy())
+		}
+	}()
+	if err != nil {
+		return err
 	}
-	inputs := make([]ort.Value, len(t.in))
-	for i, tensor := range t.in {
-		inputs[i] = tensor
-		in = in[copy(tensor.GetData(), in):]
-	}
-	if err := o.session.Run(inputs, []ort.Value{t.out}); err != nil {
+	last := len(values) - 1
+	if err := o.session.Run(values[:last], values[last:]); err != nil {
 		return fmt.Errorf("running the network: %w", err)
 	}
-	copy(out, t.out.GetData())
 	return nil
+}
+
+// tensors are the inputs and, last, the output, on the caller's memory. With an error they are
+// those made so far.
+func (o *ONNX) tensors(shape Shape, in, out []float32) (values []ort.Value, err error) {
+	inputs, output := o.layout(shape)
+	for _, dimensions := range inputs {
+		tensor, err := ort.NewTensor(dimensions, in)
+		if err != nil {
+			return values, err
+		}
+		values = append(values, tensor)
+		in = in[ort.Shape(dimensions).FlattenedSize():]
+	}
+	tensor, err := ort.NewTensor(output, out)
+	if err != nil {
+		return values, err
+	}
+	return append(values, tensor), nil
 }
 
 // Device is "cpu" or "cuda".
@@ -119,40 +117,6 @@ func newSession(cfg Config) (*ort.DynamicAdvancedSession, error) {
 	return session, nil
 }
 
-// newSlot makes the tensors of one tile. With an error it is what was made so far.
-func newSlot(jobs []Job) (slot, error) {
-	s := slot{}
-	for _, job := range jobs {
-		t := &tensors{}
-		s[job.Shape] = t
-		var err error
-		for _, dimensions := range job.In {
-			tensor, err := ort.NewEmptyTensor[float32](dimensions)
-			if err != nil {
-				return s, err
-			}
-			t.in = append(t.in, tensor)
-		}
-		if t.out, err = ort.NewEmptyTensor[float32](job.Out); err != nil {
-			return s, err
-		}
-	}
-	return s, nil
-}
-
-func (s slot) destroy() error {
-	var errs []error
-	for _, t := range s {
-		for _, tensor := range t.in {
-			errs = append(errs, tensor.Destroy())
-		}
-		if t.out != nil {
-			errs = append(errs, t.out.Destroy())
-		}
-	}
-	return errors.Join(errs...)
-}
-
 func sessionOptions(cfg Config) (*ort.SessionOptions, error) {
 	options, err := ort.NewSessionOptions()
 	if err != nil {
@@ -161,8 +125,9 @@ func sessionOptions(cfg Config) (*ort.SessionOptions, error) {
 	err = errors.Join(
 		options.SetIntraOpNumThreads(cfg.Threads),
 		options.SetInterOpNumThreads(1),
+		options.SetMemPattern(false), // which takes a block for each shape and keeps it
 		options.SetExecutionMode(ort.ExecutionModeSequential),
-		options.SetCpuMemArena(true),
+		options.AddSessionConfigEntry("session.use_env_allocators", "1"),      // see shareArena
 		options.AddSessionConfigEntry("session.intra_op.allow_spinning", "0"), // idle threads sleep
 	)
 	switch cfg.Device {
@@ -197,6 +162,22 @@ var environment struct {
 	ready   bool
 }
 
+// shareArena gives all networks one arena, which takes no more from the system than is asked for:
+// one of each network's own would grow to twice what it needs, and keep that for good.
+func shareArena() error {
+	const sameAsRequested = 1
+	arena, err := ort.NewArenaCfg(0, sameAsRequested, -1, -1)
+	if err != nil {
+		return err
+	}
+	defer arena.Destroy()
+	memory, err := ort.GetMemoryInfo()
+	if err != nil {
+		return err
+	}
+	return ort.CreateAndRegisterAllocator(memory, arena)
+}
+
 // initialize loads the library for the life of the process.
 func initialize(library string) error {
 	environment.Lock()
@@ -213,7 +194,10 @@ func initialize(library string) error {
 			return err
 		}
 		ort.SetSharedLibraryPath(path)
-		return ort.InitializeEnvironment(ort.WithLogLevelFatal())
+		if err := ort.InitializeEnvironment(ort.WithLogLevelFatal()); err != nil {
+			return err
+		}
+		return shareArena()
 	}
 	var err error
 	if library != "" {

@@ -14,17 +14,11 @@ type ONNX struct {
 	session js.Value
 	inputs  []string
 	output  string
-	feeds   map[Shape][]feed
+	layout  Layout
 }
 
 // runtimeName is the global variable that holds onnxruntime-web's module.
 const runtimeName = "ort"
-
-// feed is an input's tensor, made once so that memory stays flat, and the bytes under it.
-type feed struct {
-	tensor, bytes js.Value
-	values        int
-}
 
 // busy lets one network run at a time: the module's memory is one.
 var busy sync.Mutex
@@ -47,26 +41,19 @@ func Open(cfg Config) (*ONNX, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: loading the network: %w", ErrDevice, err)
 	}
-	o := &ONNX{session, cfg.Inputs, cfg.Output, map[Shape][]feed{}}
-	for _, job := range cfg.Jobs {
-		for _, dimensions := range job.In {
-			o.feeds[job.Shape] = append(o.feeds[job.Shape], newFeed(ort, dimensions))
-		}
-	}
-	return o, nil
+	return &ONNX{session, cfg.Inputs, cfg.Output, cfg.Layout}, nil
 }
 
-func newFeed(ort js.Value, dimensions []int64) feed {
-	values, dims := 1, make([]any, len(dimensions))
+// newTensor makes a tensor of the first of the values, and tells how many.
+func newTensor(dimensions []int64, values []float32) (tensor js.Value, n int) {
+	n = 1
+	dims := make([]any, len(dimensions))
 	for i, d := range dimensions {
-		values, dims[i] = values*int(d), int(d)
+		n, dims[i] = n*int(d), int(d)
 	}
-	data := js.Global().Get("Float32Array").New(values)
-	return feed{
-		tensor: ort.Get("Tensor").New("float32", data, dims),
-		bytes:  js.Global().Get("Uint8Array").New(data.Get("buffer")),
-		values: values,
-	}
+	data := js.Global().Get("Float32Array").New(n)
+	js.CopyBytesToJS(js.Global().Get("Uint8Array").New(data.Get("buffer")), bytesOf(values[:n]))
+	return js.Global().Get(runtimeName).Get("Tensor").New("float32", data, dims), n
 }
 
 // Close frees the network. Call it once, when nothing runs.
@@ -82,15 +69,12 @@ func (o *ONNX) Run(ctx context.Context, shape Shape, in, out []float32) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	feeds, ok := o.feeds[shape]
-	if !ok {
-		return fmt.Errorf("pictures of %d×%d are not known", shape.W, shape.H)
-	}
 	named := js.Global().Get("Object").New()
-	for i, f := range feeds {
-		js.CopyBytesToJS(f.bytes, bytesOf(in[:f.values]))
-		in = in[f.values:]
-		named.Set(o.inputs[i], f.tensor)
+	dimensions, _ := o.layout(shape)
+	for i, d := range dimensions {
+		tensor, n := newTensor(d, in)
+		named.Set(o.inputs[i], tensor)
+		in = in[n:]
 	}
 	answer, err := await(o.session.Call("run", named))
 	if err != nil {

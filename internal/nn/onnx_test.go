@@ -22,7 +22,7 @@ func open(t testing.TB) *ONNX {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := Open(Config{Model: data, Inputs: m.Inputs, Output: m.Output, Jobs: Segmenting()})
+	o, err := Open(Config{Model: data, Inputs: m.Inputs, Output: m.Output, Layout: Segmenting})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,15 +147,15 @@ func readFloats(t *testing.T, path string) []float32 {
 // The same tile gives the same answer, also when several run at once.
 func TestRunIsDeterministic(t *testing.T) {
 	o := open(t)
-	in := make([]float32, TileInputs(Portrait))
+	in := make([]float32, TileInputs(LargestTile))
 	for i := range in {
 		in[i] = float32(i%251) / 250
 	}
 	answers := make(chan []float32, 3)
 	for range cap(answers) {
 		go func() {
-			out := make([]float32, Classes*Portrait.Pixels())
-			if err := o.Run(context.Background(), Portrait, in, out); err != nil {
+			out := make([]float32, Classes*LargestTile.Pixels())
+			if err := o.Run(context.Background(), LargestTile, in, out); err != nil {
 				t.Error(err)
 			}
 			answers <- out
@@ -175,8 +175,8 @@ func TestRunStopsBeforeItBegins(t *testing.T) {
 	o := open(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := o.Run(ctx, Landscape, make([]float32, TileInputs(Landscape)),
-		make([]float32, Classes*Landscape.Pixels())); !errors.Is(err, context.Canceled) {
+	if err := o.Run(ctx, LargestTile, make([]float32, TileInputs(LargestTile)),
+		make([]float32, Classes*LargestTile.Pixels())); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want context.Canceled", err)
 	}
 }
@@ -188,7 +188,7 @@ func TestUnusableDevice(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, device := range []string{"cuda", "abacus"} {
-		_, err := Open(Config{Model: data, Inputs: m.Inputs, Output: m.Output, Jobs: Segmenting(),
+		_, err := Open(Config{Model: data, Inputs: m.Inputs, Output: m.Output, Layout: Segmenting,
 			Device: device})
 		if !errors.Is(err, ErrDevice) || !strings.Contains(err.Error(), "cpu") {
 			t.Errorf("%s: %v", device, err)
@@ -243,12 +243,12 @@ func TestLibraryWithoutCacheFolder(t *testing.T) {
 
 func BenchmarkTile(b *testing.B) {
 	o := open(b)
-	in, out := make([]float32, TileInputs(Portrait)), make([]float32, Classes*Portrait.Pixels())
+	in, out := make([]float32, TileInputs(LargestTile)), make([]float32, Classes*LargestTile.Pixels())
 	for b.Loop() {
-		if err := o.Run(context.Background(), Portrait, in, out); err != nil {
+		if err := o.Run(context.Background(), LargestTile, in, out); err != nil {
 			b.Fatal(err)
 		}
 	}
-	b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N)/(float64(Portrait.Pixels())/1e6),
-		"ms/MP")
+	megapixels := float64(LargestTile.Pixels()) / 1e6
+	b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N)/megapixels, "ms/MP")
 }

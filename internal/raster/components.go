@@ -1,5 +1,7 @@
 package raster
 
+import "encoding/binary"
+
 // Component is a set of connected pixels.
 type Component struct {
 	X0, Y0, X1, Y1 int // bounding box, end exclusive
@@ -12,11 +14,12 @@ func (c Component) Width() int { return c.X1 - c.X0 }
 // Height of the bounding box.
 func (c Component) Height() int { return c.Y1 - c.Y0 }
 
-// Add takes in a pixel. A component with nothing in it starts with X0 and Y0 beyond any pixel.
-func (c *Component) Add(x, y int) {
-	c.X0, c.X1 = min(c.X0, x), max(c.X1, x+1)
+// Add takes in n pixels in a row, from x, y on. A component with nothing in it starts with X0 and
+// Y0 beyond any pixel.
+func (c *Component) Add(x, y, n int) {
+	c.X0, c.X1 = min(c.X0, x), max(c.X1, x+n)
 	c.Y0, c.Y1 = min(c.Y0, y), max(c.Y1, y+1)
-	c.Area++
+	c.Area += n
 }
 
 // Components labels the 8-connected sets of equal, non-zero class in a plane of width w. It
@@ -24,70 +27,111 @@ func (c *Component) Add(x, y int) {
 // components[n-1]. Labels go by the first pixel in reading order.
 // Two passes with union-find over runs (He, Chao, Suzuki 2008, in its simplest form).
 func Components(class []uint8, w int) (labels []int32, components []Component) {
-	labels = make([]int32, len(class))
-	parent := []int32{0}
-	find := func(i int32) int32 {
-		for parent[i] != i {
-			parent[i] = parent[parent[i]]
-			i = parent[i]
-		}
-		return i
-	}
+	var sets disjoint
+	var runs []run
+	above := 0 // index of the first run in the row above
 	for at := 0; at < len(class); at += w {
-		row, now := class[at:at+w], labels[at:at+w]
-		var aboveClass []uint8
-		var above []int32
-		if at > 0 {
-			aboveClass, above = class[at-w:at], labels[at-w:at]
-		}
-		for x, k := range row {
-			if k == 0 {
-				continue
-			}
-			label := int32(0)
-			if x > 0 && row[x-1] == k {
-				label = now[x-1]
-			}
-			for i := max(x-1, 0); above != nil && i <= min(x+1, w-1); i++ {
-				if aboveClass[i] != k || above[i] == label {
-					continue
-				}
-				if label == 0 {
-					label = above[i]
-					continue
-				}
-				a, b := find(label), find(above[i])
-				parent[max(a, b)] = min(a, b)
-			}
-			if label == 0 {
-				label = int32(len(parent))
-				parent = append(parent, label)
-			}
-			now[x] = label
+		now := len(runs)
+		runs = appendRuns(runs, class[at:at+w], at)
+		sets.join(runs[above:now], runs[now:], w)
+		above = now
+	}
+	number, count := sets.numbers()
+	labels, components = make([]int32, len(class)), make([]Component, count)
+	for i := range components {
+		components[i].X0, components[i].Y0 = w, len(class)
+	}
+	for _, r := range runs {
+		n := number[r.set]
+		x, y := int(r.from)%w, int(r.from)/w
+		components[n-1].Add(x, y, int(r.to-r.from))
+		for i := r.from; i < r.to; i++ {
+			labels[i] = n
 		}
 	}
-	// Flatten: a root is always the smallest label of its set, so it is met first.
-	number := make([]int32, len(parent))
-	count := int32(0)
-	for i := 1; i < len(parent); i++ {
-		if root := find(int32(i)); root == int32(i) {
+	return labels, components
+}
+
+// run is the pixels from one to before another, in a row, of one class.
+type run struct {
+	from, to int32
+	set      int32 // of the runs that it is connected to, as far as is known
+	class    uint8
+}
+
+// appendRuns lists the runs of a row that starts at pixel at.
+func appendRuns(runs []run, row []uint8, at int) []run {
+	for x := 0; x < len(row); {
+		for x+8 <= len(row) && binary.NativeEndian.Uint64(row[x:]) == 0 {
+			x += 8
+		}
+		for x < len(row) && row[x] == 0 {
+			x++
+		}
+		if x == len(row) {
+			break
+		}
+		from, class := x, row[x]
+		for x < len(row) && row[x] == class {
+			x++
+		}
+		runs = append(runs, run{from: int32(at + from), to: int32(at + x), class: class})
+	}
+	return runs
+}
+
+// disjoint is a forest of sets: parent[i] is i in a root, which is the lowest of its set.
+type disjoint struct{ parent []int32 }
+
+func (d *disjoint) find(i int32) int32 {
+	for d.parent[i] != i {
+		d.parent[i] = d.parent[d.parent[i]]
+		i = d.parent[i]
+	}
+	return i
+}
+
+// join puts the runs of a row into the sets of those that they touch in the row above, w
+// pixels before.
+func (d *disjoint) join(above, row []run, w int) {
+	first := 0
+	for i := range row {
+		r := &row[i]
+		from, to := r.from-int32(w), r.to-int32(w)
+		for first < len(above) && above[first].to < from {
+			first++
+		}
+		r.set = -1
+		for _, a := range above[first:] {
+			if a.from > to {
+				break
+			}
+			switch {
+			case a.class != r.class:
+			case r.set < 0:
+				r.set = a.set
+			case r.set != a.set:
+				p, q := d.find(r.set), d.find(a.set)
+				d.parent[max(p, q)] = min(p, q)
+			}
+		}
+		if r.set < 0 {
+			r.set = int32(len(d.parent))
+			d.parent = append(d.parent, r.set)
+		}
+	}
+}
+
+// numbers counts the sets, in the order of their roots, from 1.
+func (d *disjoint) numbers() (number []int32, count int32) {
+	number = make([]int32, len(d.parent))
+	for i := range number {
+		if root := d.find(int32(i)); root == int32(i) {
 			count++
 			number[i] = count
 		} else {
 			number[i] = number[root]
 		}
 	}
-	components = make([]Component, count)
-	for i := range components {
-		components[i].X0, components[i].Y0 = w, len(class)
-	}
-	for i, l := range labels {
-		if l == 0 {
-			continue
-		}
-		n := number[l]
-		labels[i] = n
-		components[n-1].Add(i%w, i/w)
-	}
-	return labels, components
+	return number, count
 }

@@ -1,33 +1,45 @@
 package raster
 
-// Extreme is the extreme value within d rows and columns.
-func Extreme(dst, src []float32, w, h, d int, most func(a, b float32) float32) {
-	rows := make([]float32, len(src))
+// Most is the largest value within d rows and columns. dst may be src.
+func Most[T uint8 | float32](dst, src []T, w, h, d int) {
+	rows := make([]T, len(src))
 	for y := range h {
 		line := src[y*w:][:w]
 		for x := range line {
 			v := line[x]
 			for _, n := range line[max(x-d, 0):min(x+d+1, w)] {
-				v = most(v, n)
+				v = max(v, n)
 			}
 			rows[y*w+x] = v
 		}
 	}
 	for y := range h {
-		for x := range w {
-			v := rows[y*w+x]
-			for yy := max(y-d, 0); yy <= min(y+d, h-1); yy++ {
-				v = most(v, rows[yy*w+x])
+		out := dst[y*w:][:w]
+		copy(out, rows[y*w:][:w])
+		for yy := max(y-d, 0); yy <= min(y+d, h-1); yy++ {
+			for x, v := range rows[yy*w:][:w] {
+				out[x] = max(out[x], v)
 			}
-			dst[y*w+x] = v
 		}
+	}
+}
+
+// Least is the smallest value within d rows and columns. dst may be src.
+func Least(dst, src []float32, w, h, d int) {
+	negative := make([]float32, len(src))
+	for i, v := range src {
+		negative[i] = -v
+	}
+	Most(dst, negative, w, h, d)
+	for i, v := range dst {
+		dst[i] = -v
 	}
 }
 
 // BoxBlur averages a plane over squares of reach pixels either side, in place.
 func BoxBlur(v []float32, w, h, reach int) {
 	line := make([]float32, max(w, h))
-	run := func(n int, at func(i int) int) {
+	pass := func(n int, at func(i int) int) {
 		sum := float32(0)
 		for i := range n + reach {
 			if i < n {
@@ -43,10 +55,10 @@ func BoxBlur(v []float32, w, h, reach int) {
 		}
 	}
 	for y := range h {
-		run(w, func(i int) int { return y*w + i })
+		pass(w, func(i int) int { return y*w + i })
 	}
 	for x := range w {
-		run(h, func(i int) int { return i*w + x })
+		pass(h, func(i int) int { return i*w + x })
 	}
 }
 

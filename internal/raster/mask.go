@@ -28,13 +28,20 @@ func OpenMask(m []bool, w, h, d int) {
 
 // SpreadMask marks the cells within d rows and columns of the given ones.
 func SpreadMask(dst, from []bool, w, h, d int) {
-	for i, v := range from {
-		if !v {
-			continue
+	rows := make([]bool, len(from))
+	for at := 0; at < len(from); at += w {
+		until := 0 // cells of the row before this are marked
+		for x, v := range from[at : at+w] {
+			for ; v && until <= min(x+d, w-1); until++ {
+				rows[at+until] = rows[at+until] || until >= x-d
+			}
 		}
-		for y := max(i/w-d, 0); y <= min(i/w+d, h-1); y++ {
-			for x := max(i%w-d, 0); x <= min(i%w+d, w-1); x++ {
-				dst[y*w+x] = true
+	}
+	for y := range h {
+		for yy := max(y-d, 0); yy <= min(y+d, h-1); yy++ {
+			out := dst[yy*w:][:w]
+			for x, v := range rows[y*w:][:w] {
+				out[x] = out[x] || v
 			}
 		}
 	}

@@ -17,17 +17,25 @@ func NewGrid(w, h, cell int) *Grid {
 // Sampler interpolates a grid bilinearly for a picture of any size that shows the same scene.
 type Sampler struct {
 	g    *Grid
-	at   []int32   // column before each pixel
-	frac []float32 // and the way to the next
+	from []int32   // first pixel that lies after each column of the grid, and the row's end
+	frac []float32 // of each pixel, the way from the column before it to the next
 	rows float32   // grid rows per picture row
 }
 
 // Sample prepares for a picture of w × h pixels.
 func (g *Grid) Sample(w, h int) *Sampler {
-	s := &Sampler{g: g, at: make([]int32, w), frac: make([]float32, w)}
+	s := &Sampler{g: g, from: make([]int32, g.W+1), frac: make([]float32, w)}
 	step := float32(g.pw) / float32(w*g.Cell)
-	for x := range s.at {
-		s.at[x], s.frac[x] = locate((float32(x)+0.5)*step-0.5, g.W)
+	column := int32(0)
+	for x := range s.frac {
+		var at int32
+		for at, s.frac[x] = locate((float32(x)+0.5)*step-0.5, g.W); column < at; {
+			column++
+			s.from[column] = int32(x)
+		}
+	}
+	for column++; int(column) <= g.W; column++ {
+		s.from[column] = int32(w)
 	}
 	s.rows = float32(g.ph) / float32(h*g.Cell)
 	return s
@@ -42,11 +50,12 @@ func (s *Sampler) Row(dst, line []float32, y int) {
 	for i := range line {
 		line[i] = a[i] + f*(b[i]-a[i])
 	}
-	last := int32(g.W - 1)
-	for x := range dst {
-		at := s.at[x]
-		v := line[at]
-		dst[x] = v + s.frac[x]*(line[min(at+1, last)]-v)
+	for i, v := range line {
+		to, frac := dst[s.from[i]:s.from[i+1]], s.frac[s.from[i]:s.from[i+1]]
+		step := line[min(i+1, g.W-1)] - v
+		for x, f := range frac {
+			to[x] = v + f*step
+		}
 	}
 }
 
@@ -67,44 +76,62 @@ func locate(p float32, n int) (at int32, f float32) {
 // paper, whatever its light and colour.
 func PaperGrid(pix []uint8, w, h, cell int, quantile float64, workers int) *Grid {
 	g := NewGrid(w, h, cell)
-	hist := make([][64]uint16, len(g.V)) // brightness in steps of 4
+	hist := make([]brightnesses, len(g.V))
 	Rows(g.H, workers, func(a, b int) {
 		for cy := a; cy < b; cy++ {
 			for y := cy * cell; y < min((cy+1)*cell, h); y++ {
 				row := pix[y*w:][:w]
 				for cx := range g.W {
-					bins := &hist[cy*g.W+cx]
-					for _, v := range row[cx*cell : min((cx+1)*cell, w)] {
-						bins[v>>2]++
-					}
+					hist[cy*g.W+cx].count(row[cx*cell : min((cx+1)*cell, w)])
 				}
 			}
 		}
 	})
 	Rows(g.H, workers, func(a, b int) {
+		columns := make([]brightnesses, g.W)
 		for cy := a; cy < b; cy++ {
-			for cx := range g.W {
-				g.V[cy*g.W+cx] = windowQuantile(hist, g, cx, cy, quantile)
+			for cx := range columns {
+				columns[cx] = brightnesses{}
+				for y := max(cy-1, 0); y <= min(cy+1, g.H-1); y++ {
+					columns[cx].add(&hist[y*g.W+cx])
+				}
+			}
+			for cx := range columns {
+				var near brightnesses
+				for x := max(cx-1, 0); x <= min(cx+1, g.W-1); x++ {
+					near.add(&columns[x])
+				}
+				g.V[cy*g.W+cx] = near.quantile(quantile)
 			}
 		}
 	})
 	return g
 }
 
-func windowQuantile(hist [][64]uint16, g *Grid, cx, cy int, quantile float64) float32 {
-	var sum [64]uint32
-	total := uint32(0)
-	for y := max(cy-1, 0); y <= min(cy+1, g.H-1); y++ {
-		for x := max(cx-1, 0); x <= min(cx+1, g.W-1); x++ {
-			for i, n := range hist[y*g.W+x] {
-				sum[i] += uint32(n)
-				total += uint32(n)
-			}
-		}
+// brightnesses counts the pixels of each brightness, in steps of 4.
+type brightnesses [64]uint32
+
+func (b *brightnesses) count(pix []uint8) {
+	for _, v := range pix {
+		b[v>>2]++
 	}
-	want := float32(quantile) * float32(total)
+}
+
+func (b *brightnesses) add(o *brightnesses) {
+	for i, n := range o {
+		b[i] += n
+	}
+}
+
+// quantile is the brightness that this share of the pixels does not exceed.
+func (b *brightnesses) quantile(share float64) float32 {
+	total := uint32(0)
+	for _, n := range b {
+		total += n
+	}
+	want := float32(share) * float32(total)
 	seen := float32(0)
-	for i, n := range sum {
+	for i, n := range b {
 		if n > 0 && seen+float32(n) >= want {
 			return 4 * (float32(i) + (want-seen)/float32(n))
 		}

@@ -5,6 +5,7 @@ import (
 	"image"
 	"image/color"
 	"math"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -72,8 +73,8 @@ func TestResizeKeepsFlatColourAndMean(t *testing.T) {
 // Components agree with flood filling.
 func TestComponents(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w, h := rapid.IntRange(1, 20).Draw(t, "w"), rapid.IntRange(1, 20).Draw(t, "h")
-		class := rapid.SliceOfN(rapid.Uint8Range(0, 2), w*h, w*h).Draw(t, "class")
+		w, h := rapid.IntRange(1, 40).Draw(t, "w"), rapid.IntRange(1, 20).Draw(t, "h")
+		class := rapid.SliceOfN(rapid.SampledFrom([]uint8{0, 0, 0, 0, 1, 2}), w*h, w*h).Draw(t, "class")
 		labels, components := Components(class, w)
 		seen := make([]bool, w*h)
 		count := int32(0)
@@ -92,7 +93,7 @@ func TestComponents(t *testing.T) {
 					t.Fatalf("pixel %d has label %d, want %d", p, labels[p], count)
 				}
 				x, y := p%w, p/w
-				want.Add(x, y)
+				want.Add(x, y, 1)
 				for yy := max(y-1, 0); yy <= min(y+1, h-1); yy++ {
 					for xx := max(x-1, 0); xx <= min(x+1, w-1); xx++ {
 						if q := yy*w + xx; class[q] == class[i] && !seen[q] {
@@ -202,6 +203,69 @@ func TestTurn(t *testing.T) {
 		back := Turn(Turn(Turn(Turn(m, 1), 1), 1), 1)
 		if !bytes.Equal(back.Pix, m.Pix) {
 			t.Fatal("four quarters changed the picture")
+		}
+	})
+}
+
+// A quantile is the value that sorting brings to its place.
+func TestQuantile(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		v := rapid.SliceOfN(rapid.Float64Range(-9, 9), 1, 60).Draw(t, "v")
+		if rapid.Bool().Draw(t, "few values") {
+			for i := range v {
+				v[i] = math.Round(v[i])
+			}
+		}
+		q := rapid.Float64Range(0, 1).Draw(t, "q")
+		want := slices.Sorted(slices.Values(v))[min(int(q*float64(len(v))), len(v)-1)]
+		given := slices.Clone(v)
+		if got := Quantile(v, q); got != want || !slices.Equal(v, given) {
+			t.Fatalf("%g, want %g; of %v, then %v", got, want, given, v)
+		}
+	})
+}
+
+// Spreading and the largest value look at the square round each cell.
+func TestWithinASquare(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w, h := rapid.IntRange(1, 12).Draw(t, "w"), rapid.IntRange(1, 12).Draw(t, "h")
+		d := rapid.IntRange(0, 4).Draw(t, "d")
+		values := rapid.SliceOfN(rapid.Uint8(), w*h, w*h).Draw(t, "values")
+		marks := rapid.SliceOfN(rapid.Bool(), w*h, w*h).Draw(t, "marks")
+		most, near := make([]uint8, w*h), make([]bool, w*h)
+		Most(most, values, w, h, d)
+		SpreadMask(near, marks, w, h, d)
+		for i := range values {
+			wantMost, wantNear := uint8(0), false
+			for y := max(i/w-d, 0); y <= min(i/w+d, h-1); y++ {
+				for x := max(i%w-d, 0); x <= min(i%w+d, w-1); x++ {
+					wantMost = max(wantMost, values[y*w+x])
+					wantNear = wantNear || marks[y*w+x]
+				}
+			}
+			if most[i] != wantMost || near[i] != wantNear {
+				t.Fatalf("cell %d: %d and %v, want %d and %v", i, most[i], near[i], wantMost, wantNear)
+			}
+		}
+	})
+}
+
+// A grid is sampled bilinearly between the middles of its cells, for a picture of any size.
+func TestSamplerIsBilinear(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := NewGrid(rapid.IntRange(1, 60).Draw(t, "w"), rapid.IntRange(1, 60).Draw(t, "h"),
+			rapid.IntRange(1, 20).Draw(t, "cell"))
+		for i := range g.V {
+			g.V[i] = float32(i % g.W) // rises by one a column
+		}
+		w := rapid.IntRange(1, 90).Draw(t, "width")
+		row := make([]float32, w)
+		g.Sample(w, 5).Row(row, make([]float32, g.W), 2)
+		for x, got := range row {
+			at := (float64(x)+0.5)*float64(g.pw)/float64(w)/float64(g.Cell) - 0.5
+			if want := min(max(at, 0), float64(g.W-1)); math.Abs(float64(got)-want) > 1e-3 {
+				t.Fatalf("pixel %d of %d is %g, want %g", x, w, got, want)
+			}
 		}
 	})
 }

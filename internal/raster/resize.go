@@ -1,6 +1,7 @@
 package raster
 
 import (
+	"encoding/binary"
 	"image"
 	"math"
 )
@@ -83,12 +84,25 @@ func Resize(src *image.RGBA, w, h, workers int) *RGB {
 	}
 	xs, ys := spans(sw, w), spans(sh, h)
 	Rows(h, workers, func(y0, y1 int) {
-		line := make([]uint32, 3*sw) // source rows of one target row, summed
+		line := make([]rowSum, sw) // source rows of one target row
 		for y := y0; y < y1; y++ {
-			sumRows(line, src, ys[y])
-			for c := range dst.Pix {
-				shrinkRow(dst.Pix[c][y*w:][:w], line[c*sw:][:sw], xs)
+			clear(line)
+			for i, k := range ys[y].weight {
+				addRow(line, src.Pix[(ys[y].from+i)*src.Stride:][:4*sw], k)
 			}
+			shrinkSums(dst.Pix[0][y*w:][:w], dst.Pix[1][y*w:][:w], dst.Pix[2][y*w:][:w], line, xs)
+		}
+	})
+	return dst
+}
+
+// Clone copies a picture with its origin at 0,0, row by row: while the runtime copies a whole one,
+// its collector waits.
+func Clone(src *image.RGBA, workers int) *image.RGBA {
+	dst := image.NewRGBA(src.Rect)
+	Rows(src.Rect.Dy(), workers, func(y0, y1 int) {
+		for y := y0; y < y1; y++ {
+			copy(dst.Pix[y*dst.Stride:][:dst.Stride], src.Pix[y*src.Stride:])
 		}
 	})
 	return dst
@@ -127,23 +141,39 @@ func (m *RGB) split(src *image.RGBA, workers int) {
 	})
 }
 
-// sumRows adds the rows of a span, weighted, into three planes of 8.12 fixed point.
-func sumRows(line []uint32, src *image.RGBA, s span) {
-	w := src.Rect.Dx()
-	r, g, b := line[:w], line[w:2*w], line[2*w:3*w]
-	clear(line)
-	for i, k := range s.weight {
-		row := src.Pix[(s.from+i)*src.Stride:][:4*w]
-		for x := range r {
-			p := row[4*x : 4*x+4 : 4*x+4]
-			r[x] += uint32(p[0]) * k
-			g[x] += uint32(p[1]) * k
-			b[x] += uint32(p[2]) * k
-		}
+// rowSum is the weighed sum of a column's pixels in 8.12 fixed point: red in the lower half of
+// redBlue and blue in the upper. 255 with the weights of both directions just fits 32 bits, so one
+// half never runs over into the other.
+type rowSum struct{ redBlue, green uint64 }
+
+// addRow adds a row of pixels with a weight.
+func addRow(line []rowSum, row []uint8, weight uint32) {
+	k := uint64(weight)
+	for x := range line {
+		p := uint64(binary.LittleEndian.Uint32(row[4*x:]))
+		s := &line[x]
+		s.redBlue += (p&0xff | p<<16&(0xff<<32)) * k
+		s.green += (p >> 8 & 0xff) * k
 	}
 }
 
-// shrinkRow weighs along a row. 255 with the weights of both directions just fits 32 bits.
+// shrinkSums weighs along a row.
+func shrinkSums(r, g, b []uint8, line []rowSum, xs []span) {
+	const rounding = 1 << (2*weightBits - 1)
+	for x := range r {
+		s := &xs[x]
+		sum := rowSum{rounding | rounding<<32, rounding}
+		from := line[s.from:][:len(s.weight)]
+		for i, k := range s.weight {
+			sum.redBlue += from[i].redBlue * uint64(k)
+			sum.green += from[i].green * uint64(k)
+		}
+		r[x], b[x] = uint8(sum.redBlue>>(2*weightBits)), uint8(sum.redBlue>>(32+2*weightBits))
+		g[x] = uint8(sum.green >> (2 * weightBits))
+	}
+}
+
+// shrinkRow weighs along a row of one plane.
 func shrinkRow(dst []uint8, line []uint32, xs []span) {
 	const rounding = 1 << (2*weightBits - 1)
 	for x := range dst {

@@ -1,6 +1,8 @@
 package raster
 
 import (
+	"cmp"
+	"math/rand/v2"
 	"slices"
 )
 
@@ -56,8 +58,39 @@ func Scaled(n int, s float64) int { return max(1, int(float64(n)*s+0.5)) }
 
 // Quantile is the value that the share q of the values, 0 to 1, lies below; there must be one.
 func Quantile(v []float64, q float64) float64 {
-	s := slices.Sorted(slices.Values(v))
-	return s[min(int(q*float64(len(s))), len(s)-1)]
+	return ranked(slices.Clone(v), min(int(q*float64(len(v))), len(v)-1))
+}
+
+// ranked is the value that has so many before it in order; the values are moved about. It is
+// Hoare's selection (1961, "Algorithm 65: find") with pivots by chance, so that no page can be made
+// to take long.
+func ranked(v []float64, rank int) float64 {
+	for len(v) > 1 {
+		pivot := v[rand.IntN(len(v))]
+		i, j := 0, len(v)-1
+		for i <= j {
+			for cmp.Less(v[i], pivot) {
+				i++
+			}
+			for cmp.Less(pivot, v[j]) {
+				j--
+			}
+			if i <= j {
+				v[i], v[j] = v[j], v[i]
+				i++
+				j--
+			}
+		}
+		switch {
+		case rank <= j:
+			v = v[:j+1]
+		case rank >= i:
+			v, rank = v[i:], rank-i
+		default:
+			return pivot
+		}
+	}
+	return v[0]
 }
 
 // Threshold is 1 where a plane is at least so much, and 0 elsewhere.

@@ -351,6 +351,8 @@ func (w *work) erase(context.Context) (*image.RGBA, error) {
 	if w.options.Layers {
 		w.result.Handwriting, w.result.Mask = erase.Layers(w.canvas, w.result.Image)
 	}
+	// The finish looks at the result alone.
+	w.flat, w.canvas.Input, w.canvas.Src = nil, nil, nil
 	return w.result.Image, nil
 }
 

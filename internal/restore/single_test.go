@@ -32,7 +32,7 @@ func BenchmarkOrient(b *testing.B) {
 		b.Fatal(err)
 	}
 	runner, err := nn.Open(nn.Config{Model: onnx, Inputs: []string{"page"}, Output: "votes",
-		Jobs: nn.Orienting(), Threads: 2})
+		Layout: nn.Orienting, Threads: 2})
 	if err != nil {
 		b.Fatal(err)
 	}

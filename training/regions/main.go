@@ -75,18 +75,20 @@ func run(dir, out string, from fs.FS) error {
 func open(from fs.FS) (*restore.Engine, error) {
 	e := &restore.Engine{Threads: runtime.NumCPU()}
 	for _, n := range []struct {
-		name string
-		jobs []nn.Job
-		to   *nn.Runner
+		name   string
+		layout nn.Layout
+		to     *nn.Runner
 	}{
-		{"overview", nn.Overviewing(), &e.Overview},
-		{"segment", nn.Segmenting(), &e.Segmenter},
+		{"overview", nn.Overviewing, &e.Overview},
+		{"segment", nn.Segmenting, &e.Segmenter},
 	} {
 		onnx, m, err := models.Read(from, n.name)
 		if err != nil {
 			return nil, err
 		}
-		runner, err := nn.Open(nn.Config{Model: onnx, Inputs: m.Inputs, Output: m.Output, Jobs: n.jobs})
+		runner, err := nn.Open(nn.Config{
+			Model: onnx, Inputs: m.Inputs, Output: m.Output, Layout: n.layout,
+		})
 		if err != nil {
 			return nil, err
 		}

@@ -149,10 +149,15 @@ class Training(unittest.TestCase):
         self.assertGreater(conv.weight.grad.abs().sum().item(), 0)
 
     def test_the_mean_of_trainings(self):
-        states = [{"ema": {"w": torch.full((2,), v)}, "step": 10, "version": "2026-11-2" + str(int(v))} for v in (1.0, 3.0)]
-        mean = average(states)
-        self.assertEqual(mean["ema"]["w"].tolist(), [2.0, 2.0])
-        self.assertEqual((mean["step"], mean["version"]), (20, "2026-11-23"))
+        for weights in ("ema", "state"):  # the segmenter's and the judge's
+            states = [{weights: {"w": torch.full((2,), v)}, "version": "2026-11-2" + str(int(v))} for v in (1.0, 3.0)]
+            mean = average(states)
+            self.assertEqual(mean[weights]["w"].tolist(), [2.0, 2.0])
+            self.assertEqual(mean["version"], "2026-11-23")
+
+    def test_the_mean_counts_the_steps_of_all(self):
+        states = [{"ema": {"w": torch.zeros(1)}, "step": n, "version": "2026-11-23"} for n in (10, 20)]
+        self.assertEqual(average(states)["step"], 30)
 
 
 if __name__ == "__main__":

@@ -77,6 +77,19 @@ class Views(unittest.TestCase):
         self.assertEqual(kept[:25, :25].sum(), 0)
         self.assertTrue(np.array_equal(kept[26:, 26:], mask[26:, 26:]))
 
+    def test_one_word_of_a_page_is_left_whole_and_the_rest_is_not_laid(self):
+        _, label = page()
+        label[100:104, 60:680] = net.WRITTEN
+        for seed in range(20):
+            out = views.sparse(np.random.default_rng(seed), label)
+            rows, columns = np.nonzero(out == net.WRITTEN)
+            self.assertGreater(len(rows), 0)
+            self.assertLess(np.ptp(rows), net.EM * views.SPARSE[1][1] + 2)
+            self.assertLess(np.ptp(columns), net.EM * views.SPARSE[0][1] + 2)
+            kept = out == net.WRITTEN
+            self.assertTrue((label[kept] == net.WRITTEN).all())
+            self.assertTrue(np.array_equal(out[~kept & (label != net.WRITTEN)], label[~kept & (label != net.WRITTEN)]))
+
     def test_other_ink_is_seen_and_stays_in_its_place(self):
         image, label = page()
         for seed in range(20):

@@ -41,45 +41,58 @@ func (c *Canvas) MarkNearInk() {
 			}
 		}
 	})
-	for i, v := range marked {
-		if v != 0 {
-			c.Flags[i] |= NearInk
+	raster.Rows(c.H, c.Workers, func(y0, y1 int) {
+		flags := c.Flags[y0*c.W : y1*c.W]
+		for i, v := range marked[y0*c.W : y1*c.W] {
+			if v != 0 {
+				flags[i] |= NearInk
+			}
 		}
-	}
+	})
 }
 
-// Field averages a picture of the page by cells, each pixel with its weight.
-func (c *Canvas) Field(src *image.RGBA, cell int, weight func(i int) float32) *raster.Field {
+// Field averages a picture of the page by cells. weigh sets the weights of the pixels of a row,
+// which lie in these flags and are so dark.
+func (c *Canvas) Field(src *image.RGBA, cell int,
+	weigh func(weights []float32, flags, dark []uint8)) *raster.Field {
 	f := raster.NewField((c.W+cell-1)/cell, (c.H+cell-1)/cell)
 	enough := float32(cell*cell) / 4
 	raster.Rows(f.H, c.Workers, func(a, b int) {
+		weights := make([]float32, c.W)
 		for cy := a; cy < b; cy++ {
-			for cx := range f.W {
-				var sum [3]float32
-				var total float32
-				for y := cy * cell; y < min((cy+1)*cell, c.H); y++ {
-					for x := cx * cell; x < min((cx+1)*cell, c.W); x++ {
-						k := weight(y*c.W + x)
-						if k == 0 {
-							continue
-						}
-						px := src.Pix[y*src.Stride+4*x:][:3]
-						total += k
-						for ch := range sum {
-							sum[ch] += k * float32(px[ch])
-						}
+			sums, totals := f.Colour[cy*f.W:][:f.W], f.Weight[cy*f.W:][:f.W]
+			for y := cy * cell; y < min((cy+1)*cell, c.H); y++ {
+				weigh(weights, c.Flags[y*c.W:][:c.W], c.Dark[y*c.W:][:c.W])
+				addCells(sums, totals, cell, src.Pix[y*src.Stride:][:4*c.W], weights)
+			}
+			for i, total := range totals {
+				if total > 0 {
+					for ch := range sums[i] {
+						sums[i][ch] /= total
 					}
+					totals[i] = min(total/enough, 1)
 				}
-				if total == 0 {
-					continue
-				}
-				i := cy*f.W + cx
-				for ch := range sum {
-					f.Colour[i][ch] = sum[ch] / total
-				}
-				f.Weight[i] = min(total/enough, 1)
 			}
 		}
 	})
 	return f
+}
+
+// addCells adds the pixels of a row to the cells that they lie in, each with its weight.
+func addCells(sums [][3]float32, totals []float32, cell int, row []uint8, weights []float32) {
+	for i := range totals {
+		sum, total := sums[i], totals[i]
+		for x := i * cell; x < min((i+1)*cell, len(weights)); x++ {
+			k := weights[x]
+			if k == 0 {
+				continue
+			}
+			px := row[4*x:][:3]
+			total += k
+			sum[0] += k * float32(px[0])
+			sum[1] += k * float32(px[1])
+			sum[2] += k * float32(px[2])
+		}
+		sums[i], totals[i] = sum, total
+	}
 }

@@ -4,6 +4,7 @@ package erase
 import (
 	"image"
 	"math"
+	"sync"
 
 	"unink/internal/raster"
 	"unink/internal/restore/canvas"
@@ -14,27 +15,12 @@ import (
 // printed lines through them. It returns a picture of its own; pixels that are not strokes are
 // the page's.
 func Erase(c *canvas.Canvas, rules []strokes.Rule, marks []strokes.Mark) *image.RGBA {
-	dst := image.NewRGBA(c.Src.Rect)
-	copy(dst.Pix, c.Src.Pix)
+	dst := raster.Clone(c.Src, c.Workers)
 	c.MarkNearInk()
 	cell := min(max(int(math.Round(2.4*c.Scale)), 2), 8)
-	paper := c.Field(c.Src, cell, func(i int) float32 {
-		if c.Flags[i] == 0 {
-			return 1
-		}
-		return 0
-	})
-	if !paper.Fill() {
+	paper, print := fields(c, cell)
+	if paper == nil {
 		return dst // no paper anywhere: nothing to continue
-	}
-	print := c.Field(c.Src, cell, func(i int) float32 {
-		if c.Flags[i]&(canvas.IsPrint|canvas.IsHand) == canvas.IsPrint {
-			return float32(c.Dark[i])
-		}
-		return 0
-	})
-	if !print.Fill() {
-		print = nil
 	}
 	rows := (c.H + block - 1) / block
 	raster.Rows(rows, c.Workers, func(a, b int) {
@@ -52,6 +38,39 @@ func Erase(c *canvas.Canvas, rules []strokes.Rule, marks []strokes.Mark) *image.
 		drawBox(c, dst, m, paper, cell)
 	}
 	return dst
+}
+
+// fields are the colours of the paper and of the print all over the page; nil of what there is not.
+func fields(c *canvas.Canvas, cell int) (paper, print *raster.Field) {
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		paper = filled(c.Field(c.Src, cell, func(weights []float32, flags, _ []uint8) {
+			for x, v := range flags {
+				weights[x] = 0
+				if v == 0 {
+					weights[x] = 1
+				}
+			}
+		}))
+	})
+	print = filled(c.Field(c.Src, cell, func(weights []float32, flags, dark []uint8) {
+		for x, v := range flags {
+			weights[x] = 0
+			if v&(canvas.IsPrint|canvas.IsHand) == canvas.IsPrint {
+				weights[x] = float32(dark[x])
+			}
+		}
+	}))
+	wg.Wait()
+	return paper, print
+}
+
+// filled is the field without its holes, or nil if it has nothing else.
+func filled(f *raster.Field) *raster.Field {
+	if !f.Fill() {
+		return nil
+	}
+	return f
 }
 
 // block is the side of JPEG's blocks: grain copied by whole blocks keeps their rhythm.

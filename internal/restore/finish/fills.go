@@ -13,8 +13,10 @@ import (
 // how well each cell is known to be no print.
 func markFills(f *raster.Field, measured []float32, fill []bool, workers int) {
 	opened := &raster.Field{W: f.W, H: f.H, Colour: slices.Clone(f.Colour), Weight: f.Weight}
-	openGaps(opened)
+	var wg sync.WaitGroup
+	wg.Go(func() { openGaps(opened) })
 	closeGaps(f)
+	wg.Wait()
 	find := []func(fill []bool){
 		func(fill []bool) { findFills(f, f, fill) },
 		func(fill []bool) { findFills(opened, opened, fill) },
@@ -23,7 +25,6 @@ func markFills(f *raster.Field, measured []float32, fill []bool, workers int) {
 	}
 	found := make([][]bool, len(find))
 	threads := max(1, min(workers, len(find)))
-	var wg sync.WaitGroup
 	for first := range threads {
 		wg.Go(func() {
 			for i := first; i < len(find); i += threads {

@@ -284,7 +284,7 @@ func mapInks(c *canvas.Canvas, page *image.RGBA, l *lightMap) inkMap {
 	greyPhotographs(g, l, side, chroma)
 	m := inkMap{colour: widen(g), text: make([]bool, len(paper))}
 	most := make([]float32, len(paper))
-	raster.Extreme(most, paper, g.W, g.H, 1, func(a, b float32) float32 { return max(a, b) })
+	raster.Most(most, paper, g.W, g.H, 1)
 	for i, n := range most {
 		m.text[i] = n > 0.2*float32(side*side/2)
 	}
@@ -382,6 +382,6 @@ func colourful(sum [3]float32) float32 {
 func widen(g *raster.Grid) *raster.Grid {
 	out := *g
 	out.V = make([]float32, len(g.V))
-	raster.Extreme(out.V, g.V, g.W, g.H, 1, func(a, b float32) float32 { return max(a, b) })
+	raster.Most(out.V, g.V, g.W, g.H, 1)
 	return &out
 }

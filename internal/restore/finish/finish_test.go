@@ -26,7 +26,8 @@ func blankSheet(paper func(x, y int) color.RGBA) *canvas.Canvas {
 				255})
 		}
 	}
-	return &canvas.Canvas{Src: m, W: w, H: h, Workers: 2, Scale: 1, Flags: make([]uint8, w*h)}
+	return &canvas.Canvas{Src: m, W: w, H: h, Workers: 2, Scale: 1, Flags: make([]uint8, w*h),
+		Dark: make([]uint8, w*h)}
 }
 
 // drawPrint draws a rectangle, known to be print.

@@ -31,11 +31,13 @@ func (l *lightMap) row(dst [3][]float32, scratch []float32, y int) {
 // with straight, sharp edges, are no paper: they take the light of their surroundings.
 func measureLight(c *canvas.Canvas, page *image.RGBA) *lightMap {
 	cell := max(4, int(math.Round(measure.PriorEm*c.Scale/4)))
-	f := c.Field(page, cell, func(i int) float32 {
-		if c.Flags[i]&(canvas.IsPrint|canvas.NearInk) == 0 {
-			return 1
+	f := c.Field(page, cell, func(weights []float32, flags, _ []uint8) {
+		for x, v := range flags {
+			weights[x] = 0
+			if v&(canvas.IsPrint|canvas.NearInk) == 0 {
+				weights[x] = 1
+			}
 		}
-		return 0
 	})
 	l := &lightMap{cell: cell, w: f.W, fill: make([]bool, f.W*f.H),
 		photographs: make([]bool, f.W*f.H)}
@@ -91,9 +93,7 @@ func dropPictures(f *raster.Field) (out, sure []bool) {
 			bright[i] = raster.Brightness(coarse.Colour[i])
 		}
 	}
-	raster.Extreme(brightest, bright, coarse.W, coarse.H, reach, func(a, b float32) float32 {
-		return max(a, b)
-	})
+	raster.Most(brightest, bright, coarse.W, coarse.H, reach)
 	tint := raster.PageTint(coarse, brightest)
 	for i := range f.Weight {
 		if f.Weight[i] == 0 {
@@ -221,9 +221,9 @@ func morph(f *raster.Field, reach ...int) {
 		}
 		for _, d := range reach {
 			if d < 0 {
-				raster.Extreme(v, v, f.W, f.H, -d, func(a, b float32) float32 { return min(a, b) })
+				raster.Least(v, v, f.W, f.H, -d)
 			} else {
-				raster.Extreme(v, v, f.W, f.H, d, func(a, b float32) float32 { return max(a, b) })
+				raster.Most(v, v, f.W, f.H, d)
 			}
 		}
 		for i := range v {

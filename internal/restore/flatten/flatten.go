@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sync"
 
 	"unink/internal/lsq"
 	"unink/internal/nn"
@@ -222,13 +223,18 @@ func findFeatures(m *raster.RGB, em float64, workers int) *features {
 	grey := raster.ResizeGrey(m.Grey(workers), m.W, m.H, f.w, f.h, workers)
 	ink := raster.Threshold(measure.Contrast(grey, f.w, f.h, max(8, int(0.7*f.em)), workers),
 		measure.MinContrast)
+	const long, short = 4, 2.2 // ems: sides of boxes tell something, too
+	var rows, columns []traced
+	var search sync.WaitGroup
+	search.Go(func() {
+		f.ground = groundOf(m, em, workers)
+		rows = traceRules(raster.Transpose(ink, f.w, f.h), f.w, f.h, f.em, long)
+		columns = traceRules(ink, f.h, f.w, f.em, short)
+	})
 	_, f.components = raster.Components(ink, f.w)
 	g := findGlyphs(f.components, f.em)
 	f.lines = textLines(g, f.em, slopesOf(g, f.w, f.h, f.em).slope)
-	f.ground = groundOf(m, em, workers)
-	const long, short = 4, 2.2 // ems: sides of boxes tell something, too
-	rows := traceRules(raster.Transpose(ink, f.w, f.h), f.w, f.h, f.em, long)
-	columns := traceRules(ink, f.h, f.w, f.em, short)
+	search.Wait()
 	// What looks like lines on a desk that is darker than the paper is no print.
 	dark := f.paperLevel() * 0.6
 	f.lines = slices.DeleteFunc(f.lines, func(l textLine) bool {

@@ -126,27 +126,18 @@ func corner(e, o edge) float64 {
 // closed takes dark things thinner than 2r+1 pixels away: the lightest around each pixel, then the
 // darkest of that.
 func closed(level []uint8, w, h, r int) []uint8 {
-	pass := func(v []uint8, w int, pick func(a, b uint8) uint8) []uint8 {
-		out := make([]uint8, len(v))
-		for at := 0; at < len(v); at += w {
-			row := v[at : at+w]
-			for x := range row {
-				best := row[x]
-				for _, b := range row[max(x-r, 0):min(x+r+1, w)] {
-					best = pick(best, b)
-				}
-				out[at+x] = best
-			}
-		}
-		return out
+	out := make([]uint8, len(level))
+	raster.Most(out, level, w, h, r)
+	invert(out)
+	raster.Most(out, out, w, h, r)
+	invert(out)
+	return out
+}
+
+func invert(v []uint8) {
+	for i := range v {
+		v[i] = ^v[i]
 	}
-	both := func(v []uint8, pick func(a, b uint8) uint8) []uint8 {
-		v = raster.Transpose(pass(v, w, pick), w, h)
-		return raster.Transpose(pass(v, h, pick), h, w)
-	}
-	lighter := func(a, b uint8) uint8 { return max(a, b) }
-	darker := func(a, b uint8) uint8 { return min(a, b) }
-	return both(both(level, lighter), darker)
 }
 
 type sheetSearch struct {

@@ -38,7 +38,7 @@ func Find(m *raster.RGB, s *segment.Scores, workers int) *Highlighters {
 		return nil
 	}
 	f := newTintField(m, s, workers)
-	tinted := f.tinted()
+	tinted := f.tinted(workers)
 	if !slices.Contains(tinted, true) {
 		return nil
 	}
@@ -122,14 +122,15 @@ func (f *tintField) measure(m *raster.RGB, s *segment.Scores, cell int) {
 		}
 	}
 	for y := range tintCell {
-		for j := at + y*m.W; j < at+y*m.W+tintCell; j++ {
-			g := int(m.Pix[1][j])
+		from := at + y*m.W
+		r, b, hand := m.Pix[0][from:][:tintCell], m.Pix[2][from:][:tintCell], s.Hand[from:][:tintCell]
+		for x, v := range m.Pix[1][from:][:tintCell] {
+			g := int(v)
 			if g*all < sum {
 				continue
 			}
-			bright[0], bright[1], bright[2] = bright[0]+int(m.Pix[0][j]), bright[1]+g,
-				bright[2]+int(m.Pix[2][j])
-			score += int(s.Hand[j])
+			bright[0], bright[1], bright[2] = bright[0]+int(r[x]), bright[1]+g, bright[2]+int(b[x])
+			score += int(hand[x])
 			n++
 		}
 	}
@@ -199,14 +200,16 @@ func (f *tintField) through(cell int) (out [3]float32) {
 }
 
 // tinted marks the cells that are lighter than ink and coloured.
-func (f *tintField) tinted() []bool {
+func (f *tintField) tinted(workers int) []bool {
 	const inkLight, glare = 0.72, 1.35 // shares of the light
 	out := make([]bool, len(f.Colour))
-	for i := range out {
-		t := f.through(i)
-		low, high := min(t[0], t[1], t[2]), max(t[0], t[1], t[2])
-		out[i] = low < coloured*high && high > inkLight && high < glare
-	}
+	raster.Rows(f.H, workers, func(y0, y1 int) {
+		for i := y0 * f.W; i < y1*f.W; i++ {
+			t := f.through(i)
+			low, high := min(t[0], t[1], t[2]), max(t[0], t[1], t[2])
+			out[i] = low < coloured*high && high > inkLight && high < glare
+		}
+	})
 	return out
 }
 
@@ -279,8 +282,7 @@ func (h *Highlighters) Of(inks ink.Set) *Highlighters {
 // Lift takes the tints off a picture of the page, in any size. What lies under them stays; all
 // other pixels of the new picture are the old one's.
 func (h *Highlighters) Lift(src *image.RGBA) *image.RGBA {
-	dst := image.NewRGBA(src.Rect)
-	copy(dst.Pix, src.Pix)
+	dst := raster.Clone(src, 1)
 	var light [3]*raster.Sampler
 	for ch, g := range h.light {
 		light[ch] = g.Sample(src.Rect.Dx(), src.Rect.Dy())

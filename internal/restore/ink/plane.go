@@ -27,16 +27,7 @@ func Measure(s *segment.Scores, m *raster.RGB, paper [3]*raster.Grid, workers in
 		p.Light[ch] = relative(m.Pix[ch], s.W, s.H, paper[ch], workers)
 	}
 	p.Solid = p.findSolid(workers)
-	var hand, print colourHistogram
-	for i := 0; i < len(s.Hand); i += 2 { // every other pixel is enough to know the inks
-		const sure = 2 * segment.Unit
-		switch {
-		case s.Hand[i] > sure && s.Print[i] < 0:
-			hand.add(p.bin(i), p.Taken(i))
-		case s.Print[i] > sure && s.Hand[i] < 0:
-			print.add(p.bin(i), p.Taken(i))
-		}
-	}
+	hand, print := p.countInks(workers)
 	if hand.total == 0 || print.total == 0 {
 		return p
 	}
@@ -56,14 +47,64 @@ func Measure(s *segment.Scores, m *raster.RGB, paper [3]*raster.Grid, workers in
 		odds.v[i] = min(max(o, least), most)
 	}
 	raster.Rows(s.H, workers, func(y0, y1 int) {
+		seen := knownOdds{odds: &odds}
 		for i := y0 * s.W; i < y1*s.W; i++ {
 			if p.Solid[i] != 0 {
-				p.Evidence[i] = float32(odds.at(p.bin(i)))
+				p.Evidence[i] = seen.of(p, i)
 			}
 		}
 	})
 	p.smoothEvidence(workers)
 	return p
+}
+
+// knownOdds remembers the odds of the colours that it was asked for: most of a page's ink has few.
+type knownOdds struct {
+	odds  *colourHistogram
+	known [1 << 12]struct {
+		colour uint32 // from 1
+		odds   float32
+	}
+}
+
+// of is the odds of a pixel's colour.
+func (k *knownOdds) of(p *Plane, i int) float32 {
+	colour := uint32(p.Light[0][i])<<16 | uint32(p.Light[1][i])<<8 | uint32(p.Light[2][i]) + 1
+	slot := &k.known[colour*2654435761>>20] // multiplicative hashing (Knuth 1998, section 6.4)
+	if slot.colour != colour {
+		slot.colour, slot.odds = colour, float32(k.odds.at(p.bin(i)))
+	}
+	return slot.odds
+}
+
+// countInks counts the inks of what is surely writing and surely print. Parts of the page are
+// counted apart and then added up, the same parts on any number of goroutines.
+func (p *Plane) countInks(workers int) (hand, print colourHistogram) {
+	const parts = 64
+	var hands, prints [parts]colourHistogram
+	raster.Rows(parts, workers, func(from, to int) {
+		for k := from; k < to; k++ {
+			p.countPart(&hands[k], &prints[k], k*len(p.Solid)/parts, (k+1)*len(p.Solid)/parts)
+		}
+	})
+	for k := range parts {
+		hand.merge(&hands[k])
+		print.merge(&prints[k])
+	}
+	return hand, print
+}
+
+// countPart counts every other pixel, which is enough to know the inks.
+func (p *Plane) countPart(hand, print *colourHistogram, from, to int) {
+	const sure = 2 * segment.Unit
+	for i := from + from%2; i < to; i += 2 {
+		switch h, q := p.Scores.Hand[i], p.Scores.Print[i]; {
+		case h > sure && q < 0:
+			hand.add(p.bin(i), p.Taken(i))
+		case q > sure && h < 0:
+			print.add(p.bin(i), p.Taken(i))
+		}
+	}
 }
 
 // relative divides a plane by its paper.
@@ -124,33 +165,40 @@ func (p *Plane) Blank() bool {
 // smoothEvidence averages the evidence over the ink round each pixel of ink, dark ink counting
 // most: the rim of a stroke has its core's colour.
 func (p *Plane) smoothEvidence(workers int) {
-	sums, weights := make([]float32, len(p.Evidence)), make([]float32, len(p.Evidence))
-	for i, e := range p.Evidence {
-		if e != 0 {
-			weights[i] = p.Taken(i)
-			sums[i] = weights[i] * e
+	parts := make([]weighed, len(p.Evidence))
+	raster.Rows(p.Scores.H, workers, func(y0, y1 int) {
+		for i := y0 * p.Scores.W; i < y1*p.Scores.W; i++ {
+			if e := p.Evidence[i]; e != 0 {
+				weight := p.Taken(i)
+				parts[i] = weighed{weight * e, weight}
+			}
 		}
-	}
+	})
 	raster.Rows(p.Scores.H, workers, func(y0, y1 int) {
 		for i := y0 * p.Scores.W; i < y1*p.Scores.W; i++ {
 			if p.Evidence[i] != 0 {
-				p.Evidence[i] = p.around(i, sums) / max(p.around(i, weights), 1e-6)
+				p.Evidence[i] = p.around(i, parts)
 			}
 		}
 	})
 }
 
-// around sums a plane over the square round a pixel.
-func (p *Plane) around(i int, plane []float32) (sum float32) {
+// weighed is a sum of values times their weights, and the sum of these.
+type weighed struct{ sum, weight float32 }
+
+// around is the mean over the square round a pixel.
+func (p *Plane) around(i int, parts []weighed) float32 {
 	const reach = 2
 	x, y := i%p.Scores.W, i/p.Scores.W
 	x0, x1 := max(x-reach, 0), min(x+reach, p.Scores.W-1)
+	var all weighed
 	for yy := max(y-reach, 0); yy <= min(y+reach, p.Scores.H-1); yy++ {
-		for _, v := range plane[yy*p.Scores.W+x0 : yy*p.Scores.W+x1+1] {
-			sum += v
+		for _, v := range parts[yy*p.Scores.W+x0 : yy*p.Scores.W+x1+1] {
+			all.sum += v.sum
+			all.weight += v.weight
 		}
 	}
-	return sum
+	return all.sum / max(all.weight, 1e-6)
 }
 
 // Bins is the number of steps in which two chromas and the darkness of ink are counted.
@@ -191,6 +239,13 @@ func (h *colourHistogram) add(b [3]float64, mass float32) {
 	h.total += float64(mass)
 }
 
+func (h *colourHistogram) merge(o *colourHistogram) {
+	for i, v := range o.v {
+		h.v[i] += v
+	}
+	h.total += o.total
+}
+
 func (h *colourHistogram) at(b [3]float64) (v float64) {
 	at, k := corners(b)
 	for i, j := range at {
@@ -201,15 +256,21 @@ func (h *colourHistogram) at(b [3]float64) (v float64) {
 
 // corners are the eight bins round a point and their trilinear weights.
 func corners(b [3]float64) (at [8]int, k [8]float64) {
-	k[0] = 1
-	for axis, v := range b {
-		low := int(v)
-		high, f := min(low+1, Bins-1), v-float64(low)
-		for i := 1<<axis - 1; i >= 0; i-- {
-			j := i | 1<<axis
-			at[j], k[j] = at[i]*Bins+high, k[i]*f
-			at[i], k[i] = at[i]*Bins+low, k[i]*(1-f)
-		}
-	}
+	r0, r1, fr := sides(b[0])
+	g0, g1, fg := sides(b[1])
+	d0, d1, fd := sides(b[2])
+	r0, r1 = r0*Bins*Bins, r1*Bins*Bins
+	g0, g1 = g0*Bins, g1*Bins
+	at = [8]int{r0 + g0 + d0, r1 + g0 + d0, r0 + g1 + d0, r1 + g1 + d0,
+		r0 + g0 + d1, r1 + g0 + d1, r0 + g1 + d1, r1 + g1 + d1}
+	k00, k10, k01, k11 := (1-fr)*(1-fg), fr*(1-fg), (1-fr)*fg, fr*fg
+	k = [8]float64{k00 * (1 - fd), k10 * (1 - fd), k01 * (1 - fd), k11 * (1 - fd),
+		k00 * fd, k10 * fd, k01 * fd, k11 * fd}
 	return at, k
+}
+
+// sides are the bins at and after a place on an axis, and the way from one to the other.
+func sides(v float64) (low, high int, f float64) {
+	low = int(v)
+	return low, min(low+1, Bins-1), v - float64(low)
 }

@@ -45,13 +45,17 @@ const (
 func LeanOf(m *raster.RGB, em float64, workers int) Lean {
 	scale := leanEm / em
 	cells := letterCells(m, scale, workers)
-	var degrees, most, level float64
-	for step := range leanSteps {
-		along := float64(step) * 180 / leanSteps
-		sharp := 0.0
-		for _, ink := range cells {
-			sharp += sharpness(ink, axisAt(along))
+	var sharpnesses [leanSteps]float64
+	raster.Rows(leanSteps, workers, func(from, to int) {
+		for step := from; step < to; step++ {
+			for _, ink := range cells {
+				sharpnesses[step] += sharpness(ink, axisAt(directionOf(step)))
+			}
 		}
+	})
+	var degrees, most, level float64
+	for step, sharp := range sharpnesses {
+		along := directionOf(step)
 		if off := along - 90*math.Round(along/90); math.Abs(off) <= mostLevel {
 			level = max(level, sharp)
 		} else if sharp > most {
@@ -63,6 +67,9 @@ func LeanOf(m *raster.RGB, em float64, workers int) Lean {
 	}
 	return Lean{degrees, reachOf(cells, axisAt(degrees))}.Times(1 / scale)
 }
+
+// directionOf is a direction that is tried, in degrees.
+func directionOf(step int) float64 { return float64(step) * 180 / leanSteps }
 
 // reachOf is how far from the middle ink lies along an axis and off it.
 func reachOf(cells [][]image.Point, lines axis) (reach [2]float64) {

@@ -26,7 +26,7 @@ type Picture struct {
 
 // Probe runs an empty tile through the network.
 func (n Networks) Probe(ctx context.Context) error {
-	shape := nn.Portrait
+	shape := nn.LargestTile
 	return n.Tiles.Run(ctx, shape, make([]float32, nn.TileInputs(shape)),
 		make([]float32, nn.Classes*shape.Pixels()))
 }
@@ -40,10 +40,11 @@ func (n Networks) Classify(
 		return nil, err
 	}
 	s := &Scores{W: p.W, H: p.H, Hand: make([]int8, p.W*p.H), Print: make([]int8, p.W*p.H)}
-	shape := shapeFor(p.W, p.H)
+	division := tilingOf(p.W, p.H)
+	shape := division.shape
 	var tiles [][2]tileSpan
-	for _, ty := range tileSpans(p.H, shape.H) {
-		for _, tx := range tileSpans(p.W, shape.W) {
+	for _, ty := range tileSpans(p.H, shape.H, division.rows) {
+		for _, tx := range tileSpans(p.W, shape.W, division.columns) {
 			tiles = append(tiles, [2]tileSpan{tx, ty})
 		}
 	}

@@ -81,9 +81,11 @@ func TestContextLiesUnderItsTile(t *testing.T) {
 		); err != nil {
 			t.Fatal(err)
 		}
-		columns, rows := nn.Portrait.W/nn.Cell, nn.Portrait.H/nn.Cell
-		left, top := (size.X-nn.Portrait.W)/2, (size.Y-nn.Portrait.H)/2
-		for _, cell := range []image.Point{{2, 3}, {10, 14}, {17, 24}} {
+		d := tilingOf(size.X, size.Y)
+		columns, rows := d.shape.W/nn.Cell, d.shape.H/nn.Cell
+		left := tileSpans(size.X, d.shape.W, d.columns)[d.columns-1].at // of the last tile
+		top := tileSpans(size.Y, d.shape.H, d.rows)[d.rows-1].at
+		for _, cell := range []image.Point{{2, 3}, {9, 11}, {columns - 3, rows - 4}} {
 			i := cell.Y*columns + cell.X
 			x, y := float64(left+cell.X*nn.Cell+nn.Cell/2), float64(top+cell.Y*nn.Cell+nn.Cell/2)
 			if gotX, gotY := tiles.told[i], tiles.told[columns*rows+i]; math.Abs(float64(gotX)-x) > 1 ||

@@ -13,45 +13,45 @@ import (
 const (
 	maxPixels  = 4.5e6
 	maxEnlarge = 2.0
-	tileMargin = 32 // pixels at a tile's edge that lack context
 )
 
-// workingSize is the size at which the network sees the page: body text at its em. To save a row
-// or column of tiles the size may shrink a little.
+// workingSize is the size at which the network sees the page: body text at its em.
 func workingSize(w, h int, em, modelEm float64) (ww, wh int) {
 	scale := min(modelEm/em, maxEnlarge, math.Sqrt(maxPixels/float64(w*h)))
-	const shrink = 0.93
-	tile := shapeFor(w, h)
-	need := func(s float64) int {
-		return tileCount(raster.Scaled(w, s), tile.W) * tileCount(raster.Scaled(h, s), tile.H)
-	}
-	best := scale
-	for _, s := range []float64{scale, fitScale(w, scale, tile.W), fitScale(h, scale, tile.H)} {
-		if s >= shrink*scale && need(s) < need(best) {
-			best = s
+	return raster.Scaled(w, scale), raster.Scaled(h, scale)
+}
+
+const (
+	tileMargin = 32  // pixels at a tile's edge that lack context
+	leastSide  = 384 // of one of several tiles: that of the windows which the network learned from
+)
+
+// tiling is how a picture is divided into tiles of one shape, columns by rows.
+type tiling struct {
+	columns, rows int
+	shape         nn.Shape
+}
+
+// tilingOf is the one with the fewest pixels in all. Tiles are worked on two at once, or more, so
+// that one without another costs as much as two.
+func tilingOf(w, h int) (best tiling) {
+	least := math.MaxInt
+	for columns := 1; columns == 1 || tileSide(w, columns) >= leastSide; columns++ {
+		for rows := 1; rows == 1 || tileSide(h, rows) >= leastSide; rows++ {
+			t := tiling{columns, rows, nn.Shape{W: tileSide(w, columns), H: tileSide(h, rows)}}
+			pairs := (columns*rows + 1) / 2
+			if n := pairs * t.shape.Pixels(); t.shape.Pixels() <= nn.LargestTile.Pixels() && n < least {
+				best, least = t, n
+			}
 		}
 	}
-	return raster.Scaled(w, best), raster.Scaled(h, best)
+	return best
 }
 
-// shapeFor is the shape of tiles for a page.
-func shapeFor(w, h int) nn.Shape {
-	if w > h {
-		return nn.Landscape
-	}
-	return nn.Portrait
-}
-
-// tileCount is how many tiles of a side cover n pixels.
-func tileCount(n, side int) int {
-	step := side - 2*tileMargin
-	return max(1, (n-2*tileMargin+step-1)/step)
-}
-
-// fitScale is the scale just below s at which a side of n needs one tile less.
-func fitScale(n int, s float64, side int) float64 {
-	t := tileCount(raster.Scaled(n, s), side) - 1
-	return float64(t*(side-2*tileMargin)+2*tileMargin) / float64(n)
+// tileSide is the side of so many tiles that cover n pixels.
+func tileSide(n, count int) int {
+	side := (n + 2*tileMargin*(count-1) + count - 1) / count
+	return (side + nn.Cell - 1) / nn.Cell * nn.Cell
 }
 
 // tileSpan is one tile along an axis: it starts at pixel at (which may be negative when the picture
@@ -60,8 +60,7 @@ type tileSpan struct{ at, core0, core1 int }
 
 // tileSpans spreads tiles evenly over n pixels. Each pixel belongs to one tile, the one whose
 // centre is nearest, so that stitching is exact and in any order the same.
-func tileSpans(n, side int) []tileSpan {
-	count := tileCount(n, side)
+func tileSpans(n, side, count int) []tileSpan {
 	out := make([]tileSpan, count)
 	if count == 1 {
 		out[0] = tileSpan{(n - side) / 2, 0, n}

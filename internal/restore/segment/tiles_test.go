@@ -8,24 +8,45 @@ import (
 	"unink/internal/nn"
 )
 
-// Cutting a picture into tiles and stitching their cores gives every pixel once, in its place.
+// Cutting a picture into tiles and stitching their cores gives every pixel once, in its place, with
+// what the network needs round it, and no tile is larger than memory is planned for.
 func TestTilesStitch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(1, 6000).Draw(t, "n")
-		side := rapid.SampledFrom([]int{nn.Portrait.W, nn.Portrait.H}).Draw(t, "side")
-		next := 0
-		for _, s := range tileSpans(n, side) {
-			if s.core0 != next {
-				t.Fatalf("core starts at %d, the last ended at %d", s.core0, next)
-			}
-			next = s.core1
-			margin := func(edge, of int) bool { return edge == 0 || edge == n || of >= tileMargin }
-			if !margin(s.core0, s.core0-s.at) || !margin(s.core1, s.at+side-s.core1) {
-				t.Fatalf("a core of %+v lacks context", s)
-			}
+		w := rapid.IntRange(1, 6000).Draw(t, "w")
+		h := rapid.IntRange(1, int(maxPixels)/w).Draw(t, "h")
+		d := tilingOf(w, h)
+		if d.shape.Pixels() > nn.LargestTile.Pixels() || d.shape.W%nn.Cell+d.shape.H%nn.Cell != 0 {
+			t.Fatalf("%d×%d: %+v", w, h, d)
 		}
-		if next != n {
-			t.Fatalf("tiles end at %d of %d", next, n)
-		}
+		checkSpans(t, w, d.shape.W, tileSpans(w, d.shape.W, d.columns))
+		checkSpans(t, h, d.shape.H, tileSpans(h, d.shape.H, d.rows))
 	})
+}
+
+func checkSpans(t *rapid.T, n, side int, spans []tileSpan) {
+	next := 0
+	for _, s := range spans {
+		if s.core0 != next {
+			t.Fatalf("core starts at %d, the last ended at %d", s.core0, next)
+		}
+		next = s.core1
+		margin := func(edge, of int) bool { return edge == 0 || edge == n || of >= tileMargin }
+		if !margin(s.core0, s.core0-s.at) || !margin(s.core1, s.at+side-s.core1) {
+			t.Fatalf("a core of %+v lacks context", s)
+		}
+	}
+	if next != n {
+		t.Fatalf("tiles end at %d of %d", next, n)
+	}
+}
+
+// Tiles cost little more than the picture that they cover.
+func TestTilesCoverLittleElse(t *testing.T) {
+	for _, size := range [][2]int{{1240, 1754}, {955, 1273}, {1412, 1882}, {707, 1257}, {2200, 1650}} {
+		d := tilingOf(size[0], size[1])
+		cost := float64(d.columns*d.rows*d.shape.Pixels()) / float64(size[0]*size[1])
+		if cost > 1.25 {
+			t.Errorf("%v takes %.2f times its pixels: %+v", size, cost, d)
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sync"
 
 	"unink/internal/nn"
 	"unink/internal/raster"
@@ -32,8 +33,11 @@ func Look(s *segment.Scores, plane *ink.Plane, workers int) *Survey {
 
 func survey(s *segment.Scores, plane *ink.Plane, lines []int32, pieces []raster.Component,
 	workers int) *Survey {
-	class := parts(s, plane, lines, pieces)
+	class := parts(s, plane, lines, pieces, workers)
 	labels, components := raster.Components(class, s.W)
+	var bonds [][]bond
+	var search sync.WaitGroup
+	search.Go(func() { bonds = findBonds(labels, s.W, s.H, components) })
 	regions := measureRegions(s, labels, components, plane)
 	for i, l := range labels {
 		if l > 0 && class[i]&onRule != 0 {
@@ -45,7 +49,8 @@ func survey(s *segment.Scores, plane *ink.Plane, lines []int32, pieces []raster.
 		v.Traits = append(v.Traits, regions[i].traits(twin)...)
 		v.hand = append(v.hand, regions[i].hand)
 	}
-	for i, near := range findBonds(labels, s.W, s.H, regions) {
+	search.Wait()
+	for i, near := range bonds {
 		v.bind(regions, i, near)
 	}
 	return v

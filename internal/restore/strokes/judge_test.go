@@ -28,11 +28,7 @@ func TestNeighboursAreFoundNearestFirst(t *testing.T) {
 	draw(14, 4, 1) // 30 pixels from the next
 	draw(48, 4, 1)
 	labels, components := raster.Components(class, w)
-	regions := make([]region, len(components))
-	for i, c := range components {
-		regions[i].Component = c
-	}
-	bonds := findBonds(labels, w, h, regions)
+	bonds := findBonds(labels, w, h, components)
 	want := [][]int32{{1, 2}, {0, 2}, {1, 0}, nil}
 	for i, near := range bonds {
 		var to []int32

@@ -29,29 +29,32 @@ type region struct {
 // parts gives each pixel of ink a class such that regions of one class are made by one hand: the
 // network's own class, one for ink that the network overlooked, split where the ink's colour
 // changes from what is the page's print to what is its writing, and where letters stand on a line.
-func parts(s *segment.Scores, plane *ink.Plane, lines []int32, pieces []raster.Component) []uint8 {
+func parts(s *segment.Scores, plane *ink.Plane, lines []int32, pieces []raster.Component,
+	workers int) []uint8 {
 	class := make([]uint8, len(s.Hand))
-	for i := range class {
-		switch {
-		case s.Hand[i] > 0:
-			class[i] = 2
-		case s.Print[i] > 0:
-			class[i] = 1
-		case plane.Solid[i] != 0:
-			class[i] = 3
-		default:
-			continue
+	raster.Rows(s.H, workers, func(y0, y1 int) {
+		for i := y0 * s.W; i < y1*s.W; i++ {
+			switch {
+			case plane.Solid[i] == 0:
+				continue
+			case s.Hand[i] > 0:
+				class[i] = 2
+			case s.Print[i] > 0:
+				class[i] = 1
+			default:
+				class[i] = 3
+			}
+			switch e := plane.Evidence[i]; {
+			case e > telling:
+				class[i] |= 4
+			case e < -telling:
+				class[i] |= 8
+			}
+			if l := lines[i]; l > 0 && isRule(pieces[l-1]) {
+				class[i] |= onRule
+			}
 		}
-		switch e := plane.Evidence[i]; {
-		case e > telling:
-			class[i] |= 4
-		case e < -telling:
-			class[i] |= 8
-		}
-		if l := lines[i]; l > 0 && isRule(pieces[l-1]) {
-			class[i] |= onRule
-		}
-	}
+	})
 	return class
 }
 
@@ -135,56 +138,94 @@ const widestGap = 16
 
 // findBonds lists every region's neighbours, the nearest first, and of those the largest. It grows
 // all regions at once, pixel by pixel, until they meet or have gone half of the widest gap.
-func findBonds(labels []int32, w, h int, regions []region) [][]bond {
-	owner := slices.Clone(labels)
-	bonds := make([][]bond, len(regions))
-	meetings := map[[2]int32]bool{}
-	var last [2]int32 // pair that met: most pixels meet whom the one before them met
-	frontier := border(labels, w)
+func findBonds(labels []int32, w, h int, regions []raster.Component) [][]bond {
+	g := newGrowth(labels, w, h, len(regions))
 	for d := 0; d <= widestGap/2; d++ {
-		var next []int32
-		for _, f := range frontier {
-			x, y, l := int(f)%w, int(f)/w, owner[f]
-			for _, step := range [4][2]int{{1, 0}, {0, 1}, {-1, 0}, {0, -1}} {
-				nx, ny := x+step[0], y+step[1]
-				if nx < 0 || ny < 0 || nx >= w || ny >= h {
-					continue
-				}
-				j := ny*w + nx
-				o := owner[j]
-				if o == 0 {
-					owner[j] = l
-					next = append(next, int32(j))
-					continue
-				}
-				pair := [2]int32{min(l, o), max(l, o)}
-				if l == o || pair == last || meetings[pair] {
-					continue
-				}
-				last, meetings[pair] = pair, true
-				bonds[l-1] = append(bonds[l-1], bond{o - 1, 2 * d, d == 0})
-				bonds[o-1] = append(bonds[o-1], bond{l - 1, 2 * d, d == 0})
-			}
-		}
-		frontier = next
+		g.grow(d)
 	}
-	for _, near := range bonds {
+	for _, near := range g.bonds {
 		slices.SortFunc(near, func(p, q bond) int {
 			return cmp.Or(cmp.Compare(p.gap, q.gap),
 				cmp.Compare(regions[q.to].Area, regions[p.to].Area), cmp.Compare(p.to, q.to))
 		})
 	}
-	return bonds
+	return g.bonds
 }
 
-// border lists the labelled pixels that have another label, or none, beside them.
-func border(labels []int32, w int) (out []int32) {
-	for i, l := range labels {
-		if l > 0 && atBorder(labels, i, w) {
-			out = append(out, int32(i))
+// growth is regions that grow over the paper.
+type growth struct {
+	steps    [4]int32
+	owner    []int32 // labels, with a rim of offPage round the page
+	frontier []int32 // pixels that were taken last
+	next     []int32 // pixels that are being taken
+	last     []int32 // label that each label met last: most pixels meet whom the one before met
+	met      map[[2]int32]bool
+	bonds    [][]bond
+}
+
+// offPage is the owner of what lies off the page.
+const offPage = -1
+
+func newGrowth(labels []int32, w, h, regions int) *growth {
+	stride := w + 2
+	g := &growth{
+		steps: [4]int32{1, int32(stride), -1, -int32(stride)},
+		owner: slices.Repeat([]int32{offPage}, stride*(h+2)),
+		last:  make([]int32, regions+1),
+		met:   map[[2]int32]bool{},
+		bonds: make([][]bond, regions),
+	}
+	for y := range h {
+		copy(g.owner[(y+1)*stride+1:], labels[y*w:][:w])
+	}
+	for i, l := range g.owner {
+		if l > 0 && g.atBorder(int32(i)) {
+			g.frontier = append(g.frontier, int32(i))
 		}
 	}
-	return out
+	return g
+}
+
+// atBorder says whether a pixel has another label, or none, beside it.
+func (g *growth) atBorder(i int32) bool {
+	l := g.owner[i]
+	for _, step := range g.steps {
+		if g.owner[i+step] != l {
+			return true
+		}
+	}
+	return false
+}
+
+// grow takes the paper beside the frontier, d pixels from the regions, and notes who meets.
+func (g *growth) grow(d int) {
+	g.next = g.next[:0]
+	for _, f := range g.frontier {
+		l := g.owner[f]
+		for _, step := range g.steps {
+			switch o := g.owner[f+step]; {
+			case o == l || o == offPage:
+			case o == 0:
+				g.owner[f+step] = l
+				g.next = append(g.next, f+step)
+			case g.last[l] != o && g.last[o] != l:
+				g.meet(l, o, d)
+			}
+		}
+	}
+	g.frontier, g.next = g.next, g.frontier
+}
+
+// meet notes that two regions, each grown by d pixels, lie beside each other.
+func (g *growth) meet(l, o int32, d int) {
+	g.last[l], g.last[o] = o, l
+	pair := [2]int32{min(l, o), max(l, o)}
+	if g.met[pair] {
+		return
+	}
+	g.met[pair] = true
+	g.bonds[l-1] = append(g.bonds[l-1], bond{o - 1, 2 * d, d == 0})
+	g.bonds[o-1] = append(g.bonds[o-1], bond{l - 1, 2 * d, d == 0})
 }
 
 // isRule says that a component is as long and thin as a ruled line. Strokes of a pen are straight

@@ -25,22 +25,22 @@ const (
 // findRules labels the pixels of straight, thin pieces of lines along either axis: 0 is none, n is
 // pieces[n-1].
 func findRules(plane []uint8, w, h int) (labels []int32, pieces []raster.Component) {
-	var upright []int32
+	var upright []int32 // with the axes swapped, as are its pieces
 	var more []raster.Component
 	var wg sync.WaitGroup
-	wg.Go(func() {
-		upright, more = rowRules(raster.Transpose(plane, w, h), h)
-		upright = raster.Transpose(upright, h, w)
-	})
+	wg.Go(func() { upright, more = rowRules(raster.Transpose(plane, w, h), h) })
 	labels, pieces = rowRules(plane, w)
 	wg.Wait()
 	level := int32(len(pieces))
-	for i, l := range upright {
-		if l > 0 && labels[i] == 0 {
-			labels[i] = level + l
+	for k, c := range more {
+		own := int32(k + 1)
+		for x := c.Y0; x < c.Y1; x++ {
+			for y := c.X0; y < c.X1; y++ {
+				if upright[x*h+y] == own && labels[y*w+x] == 0 {
+					labels[y*w+x] = level + own
+				}
+			}
 		}
-	}
-	for _, c := range more {
 		c.X0, c.Y0, c.X1, c.Y1 = c.Y0, c.X0, c.Y1, c.X1
 		pieces = append(pieces, c)
 	}
@@ -86,19 +86,23 @@ func longEnough(c raster.Component) bool { return max(c.Width(), c.Height()) >= 
 // The network takes the foot of a stroke that meets a line for a part of the line.
 func clearRules(s *segment.Scores, plane *ink.Plane, lines []int32, pieces []raster.Component) {
 	const near = 3
-	for i, l := range lines {
-		if l == 0 || !longEnough(pieces[l-1]) {
-			continue
+	for i, e := range plane.Evidence {
+		if e > telling && s.Hand[i] <= 0 && nearLine(lines, pieces, i%s.W, i/s.W, s.W, near) {
+			s.Hand[i] = segment.Unit
 		}
-		x, y := i%s.W, i/s.W
-		for yy := max(y-near, 0); yy <= min(y+near, s.H-1); yy++ {
-			for xx := max(x-near, 0); xx <= min(x+near, s.W-1); xx++ {
-				if j := yy*s.W + xx; s.Hand[j] <= 0 && plane.Evidence[j] > telling {
-					s.Hand[j] = segment.Unit
-				}
+	}
+}
+
+// nearLine says whether a pixel lies within so many rows and columns of a line.
+func nearLine(lines []int32, pieces []raster.Component, x, y, w, near int) bool {
+	for at := max(y-near, 0) * w; at <= min((y+near)*w, len(lines)-w); at += w {
+		for _, l := range lines[at+max(x-near, 0) : at+min(x+near, w-1)+1] {
+			if l > 0 && longEnough(pieces[l-1]) {
+				return true
 			}
 		}
 	}
+	return false
 }
 
 // Rule is a printed line at the network's scale: at column x (row, for a vertical one) from on,
@@ -121,6 +125,7 @@ func printedRules(s *segment.Scores, plane *ink.Plane, labels []int32,
 	print, hand := make([]int, len(pieces)+1), make([]int, len(pieces)+1)
 	for i, l := range labels {
 		switch {
+		case l == 0:
 		case s.Hand[i] > 0:
 			hand[l]++
 		case s.Print[i] > 0:

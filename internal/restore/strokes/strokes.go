@@ -32,6 +32,7 @@ func Decide(ctx context.Context, judge nn.Runner, s *segment.Scores, plane *ink.
 		keepOthers(s, remove, plane)
 	}
 	tidy(s, rules)
+	keepUnwritten(s)
 	marks := make([]Mark, len(found))
 	for i, m := range found {
 		empty := m.kind

@@ -87,3 +87,23 @@ func besidePrint(s *segment.Scores, i int, lines []bool) bool {
 	}
 	return false
 }
+
+// keepUnwritten leaves a page as it is on which less than a dash seems to be written: that is print
+// of which a speck was mistaken.
+func keepUnwritten(s *segment.Scores) {
+	const dash = 24 // working pixels
+	inked := 0
+	for _, v := range s.Hand {
+		if v > 0 {
+			inked++
+		}
+	}
+	if inked >= dash {
+		return
+	}
+	for i, v := range s.Hand {
+		if v > 0 {
+			s.Relabel(i, false)
+		}
+	}
+}

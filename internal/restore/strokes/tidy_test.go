@@ -87,3 +87,18 @@ func TestLinesAreTakenWhereStrokesTouchThem(t *testing.T) {
 		t.Errorf("got\n%s", drawing(s))
 	}
 }
+
+// A page of print with a speck that looks written stays whole; a dash of a pen goes.
+func TestSpecksAloneMakeNoPageWritten(t *testing.T) {
+	speck := drawn("pppphhhp", "pppphhhp", "pppppppp")
+	keepUnwritten(speck)
+	if got := drawing(speck); strings.Contains(got, "h") {
+		t.Errorf("the speck is taken:\n%s", got)
+	}
+	row := strings.Repeat("h", 12)
+	dash := drawn(row, row)
+	keepUnwritten(dash)
+	if got := drawing(dash); got != row+"\n"+row {
+		t.Errorf("the dash stays:\n%s", got)
+	}
+}

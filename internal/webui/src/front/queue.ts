@@ -60,7 +60,7 @@ export class Queue {
     const before = this.jobs[to - 1]?.place;
     const after = this.jobs[to + 1]?.place;
     job.place = ((before ?? after! - 2) + (after ?? before! + 2)) / 2;
-    void this.store.saveJob(job);
+    void this.store.saveFile(job);
   }
 
   /** Looks at a file before anything is sent, and lists its pages. */

@@ -33,6 +33,13 @@ export class Store {
     return jobs.sort((a, b) => a.place - b.place);
   }
 
+  /** Keeps what is known of a file, but its pages. */
+  async saveFile({ pages, ...job }: Job): Promise<void> {
+    await this.write(['jobs'], (queue, [jobs]) => {
+      jobs!.put({ ...job, queue, count: pages.length } satisfies JobRow);
+    });
+  }
+
   /** Keeps a file and all its pages. */
   async saveJob({ pages, ...job }: Job): Promise<void> {
     await this.write(['jobs', 'pages'], (queue, [jobs, pageStore]) => {
@@ -47,6 +54,7 @@ export class Store {
       const row: PageRow = { ...page, job: job.id };
       const kept = jobs!.getKey(job.id);
       kept.onsuccess = () => { if (kept.result !== undefined) pages!.put(row); };
+      return kept;
     });
   }
 
@@ -57,11 +65,14 @@ export class Store {
     });
   }
 
-  private async write(names: string[], change: (queue: string, stores: IDBObjectStore[]) => void): Promise<void> {
+  /** Writes at once, so that a reload does not undo it: after what change asks first, if it asks anything. */
+  private async write(names: string[], change: (queue: string, stores: IDBObjectStore[]) => IDBRequest | void): Promise<void> {
     const kept = await this.opened;
     if (!kept) return;
     const transaction = kept.db.transaction(names, 'readwrite');
-    change(kept.queue, names.map((name) => transaction.objectStore(name)));
+    const asked = change(kept.queue, names.map((name) => transaction.objectStore(name)));
+    if (asked) asked.addEventListener('success', () => transaction.commit());
+    else transaction.commit();
     await new Promise<void>((resolve) => {
       transaction.oncomplete = () => resolve();
       transaction.onabort = transaction.onerror = () => resolve(); // a full disk: the tab goes on without
