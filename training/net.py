@@ -20,6 +20,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from . import reader
+
 PAPER, PRINT, HAND, BOTH = range(4)
 CLASSES = ["paper", "print", "handwriting", "both"]
 WRITTEN = 4  # label: handwriting, over print or not
@@ -28,8 +30,7 @@ MULTIPLE = 32
 WEIGHT_LEVELS = 63  # of a weight's size: seven bits with the sign
 EM = 24
 
-WIDTHS = (16, 32, 64, 96, 128)  # multiples of 16: ONNX Runtime computes in blocks of that many channels
-DEPTHS = (1, 3, 5, 0)  # residual blocks at the levels below the first
+WIDTHS = (24, 48, 64, 96, 128)  # of the decoder, at strides 2, 4, 8, 16 and 32
 
 OVERVIEW_SIDE = 512  # of the picture of the whole page
 OVERVIEW_LARGEST = 0.5  # scale of that picture at most, against the working picture
@@ -55,9 +56,9 @@ class Conv(nn.Conv2d):
         return self._conv_forward(x, rounded(self.weight) if self.training else self.weight, self.bias)
 
 
-def conv(cin, cout, stride=1, dilation=1):
+def conv(cin, cout, side=3, stride=1, dilation=1):
     return nn.Sequential(
-        Conv(cin, cout, 3, stride, dilation, dilation, bias=False),
+        Conv(cin, cout, side, stride, side // 2 * dilation, dilation, bias=False),
         nn.BatchNorm2d(cout),
         nn.ReLU(inplace=True),
     )
@@ -115,8 +116,8 @@ class Overview(nn.Module):
     def __init__(self):
         super().__init__()
         a, b, c, d = OVERVIEW_WIDTHS
-        self.fine = nn.Sequential(stem(a), Residual(a), conv(a, b, 2), Residual(b), conv(b, c, 2), Residual(c), Residual(c))
-        self.coarse = nn.Sequential(conv(c, d, 2), Residual(d), Attention(d), Residual(d, 2), Attention(d), Residual(d))
+        self.fine = nn.Sequential(stem(a), Residual(a), conv(a, b, stride=2), Residual(b), conv(b, c, stride=2), Residual(c), Residual(c))
+        self.coarse = nn.Sequential(conv(c, d, stride=2), Residual(d), Attention(d), Residual(d, 2), Attention(d), Residual(d))
         self.reduce = Conv(d, c, 1, bias=False)
         self.join = nn.Sequential(Residual(c), Conv(c, CONTEXT, 1))
         self.present = Conv(CONTEXT, 2, 1)  # in training alone: is there handwriting, is there print
@@ -132,33 +133,44 @@ def seen_by(context, places):
     return F.grid_sample(context, places, padding_mode="border", align_corners=False)
 
 
-class Segmenter(nn.Module):
-    def __init__(self, widths=WIDTHS):
+class Plain(nn.Module):
+    """x + f(x), f being two 3x3 convolutions, which starts at zero. Nothing is normalised: what is
+    learned depends on no batch, and few pages make one."""
+
+    def __init__(self, c):
         super().__init__()
-        w = widths
-        self.stem = stem(w[0])
-        self.enter = Residual(w[0])
-        self.down = nn.ModuleList(conv(a, b, stride=2) for a, b in zip(w, w[1:]))
-        self.encode = nn.ModuleList(nn.Sequential(*[Residual(c) for _ in range(n)]) for c, n in zip(w[1:], DEPTHS))
-        self.bottom = nn.Sequential(*[Residual(w[-1], d) for d in (1, 2, 4)], Context(w[-1]),
-                                    *[Residual(w[-1], d) for d in (1, 2, 1)])
+        self.first, self.second = Conv(c, c, 3, padding=1), Conv(c, c, 3, padding=1)
+        nn.init.zeros_(self.second.weight)
+        nn.init.zeros_(self.second.bias)
+
+    def forward(self, x):
+        return F.relu(x + self.second(F.relu(self.first(x))))
+
+
+class Segmenter(nn.Module):
+    """The reader's features, and the whole page's word at their lowest level, brought back to the
+    picture's resolution level by level (Ronneberger et al., 2015)."""
+
+    def __init__(self):
+        super().__init__()
+        self.reader = reader.Reader()
+        w = WIDTHS
+        self.reduce = nn.ModuleList(Conv(a, b, 1) for a, b in zip(reader.WIDTHS, w))
         self.context = Conv(CONTEXT, w[-1], 1)
         nn.init.zeros_(self.context.weight)
         nn.init.zeros_(self.context.bias)
-        self.decide = nn.Sequential(Residual(w[-1]), Residual(w[-1]))
-        self.reduce = nn.ModuleList(Conv(b, a, 1, bias=False) for a, b in zip(w, w[1:]))
-        self.decode = nn.ModuleList(Residual(c) for c in w[:-1])
+        self.bottom = nn.Sequential(Plain(w[-1]), Context(w[-1]), Plain(w[-1]))
+        self.narrow = nn.ModuleList(Conv(b, a, 1, bias=False) for a, b in zip(w, w[1:]))
+        self.decode = nn.ModuleList(Plain(c) for c in w[:-1])
         self.head = Conv(w[0], 4 * len(CLASSES), 3, 1, 1)
 
     def forward(self, image, context):
-        x = self.enter(self.stem(image - 0.5))
-        skips = []
-        for down, encode in zip(self.down, self.encode):
-            skips.append(x)
-            x = encode(down(x))
-        x = self.decide(F.relu(self.bottom(x) + self.context(context)))
-        for skip, reduce, decode in zip(reversed(skips), reversed(self.reduce), reversed(self.decode)):
-            x = decode(F.interpolate(reduce(x), scale_factor=2.0, mode="nearest") + skip)
+        *finer, x = [reduce(x) for reduce, x in zip(self.reduce, self.reader(image))]
+        x = self.bottom(F.relu(x + self.context(context)))
+        levels = list(zip(finer, self.narrow, self.decode))
+        for skip, narrow, decode in reversed(levels):
+            x = F.interpolate(narrow(x), scale_factor=2.0, mode="nearest")
+            x = decode(F.relu(x + skip))
         return F.pixel_shuffle(self.head(x), 2)
 
 

@@ -1,8 +1,11 @@
-"""Real pages: photographs and scans that people wrote on, labelled by pixel, and printed pages that nobody wrote on.
+"""Real pages: photographs and scans that people wrote on, labelled by pixel, pages annotated with a
+stylus, whose strokes are known exactly, and printed pages that nobody wrote on.
 
-    $UNINK_REAL/pages/index.tsv, pages/NAME.jpg, labels/NAME.png    0 paper, 1 print, 2 handwriting, 3 not known
-    $UNINK_REAL/print/index.tsv, FILE                               nothing is handwriting
-    $UNINK_INK/sheets/index.tsv, FILE                               plain, lined or squared paper: all strokes are handwriting
+    $UNINK_REAL/pages/index.tsv, pages/NAME, labels/NAME.png    0 paper, 1 print, 2 handwriting, 3 not known
+    $UNINK_REAL/digital/ likewise                               exact, with 4 for handwriting over print
+    $UNINK_REAL/digital/strokes/*.json.gz                       whole pages of pen strokes
+    $UNINK_REAL/print/index.tsv, FILE                           nothing is handwriting
+    $UNINK_INK/sheets/index.tsv, FILE                           plain, lined or squared paper: all strokes are handwriting
 
     python3 -m training.real            labels to train on and the print's size, under $UNINK_DATA/real
     python3 -m training.real --fold 0   half of the training pages as a split of their own, "fold"; --fold 1, the other
@@ -13,6 +16,7 @@ Pages of one repository belong to one split: they often show one hand, one form 
 import argparse
 import csv
 import functools
+import gzip
 import json
 import os
 import zlib
@@ -28,8 +32,10 @@ from .hands import held_out
 from .paths import data_root
 
 FOLDS = 2  # of the training pages, so that every page is judged by a network that has not seen it
+DOUBTFUL = 3  # trust in labels that were hard to tell
 SHEET = 2  # trust in what is found on a sheet of handwriting
-UNKNOWN = 3  # in the labels as they come
+GIVEN = [net.PAPER, net.PRINT, net.WRITTEN, net.IGNORE, net.BOTH]  # what the labels of a folder mean
+DRAWN = 1.6  # pixels of a point, strokes that are drawn
 FAINT = 28  # grey levels below the paper: less is not ink, as in composed pages
 EDGE = 0.38  # share of a stroke's contrast: less is its soft edge
 
@@ -42,6 +48,8 @@ class Source:
     trust: int  # in the labels, 1 to 5; SHEET
     hand: float  # share of the pixels
     split: str
+    repo: str = ""  # where it comes from: pages of one source are much alike
+    digital: bool = False  # never on paper: its ink is even, its labels are exact
 
 
 def root():
@@ -89,9 +97,9 @@ def trained_label(image, label):
     label, nor have pixels where handwriting and print meet."""
     contrast = contrast_of(image)
     peak = cv2.dilate(contrast, np.ones((9, 9), np.uint8))
-    out = np.choose(np.minimum(label, UNKNOWN), [net.PAPER, net.PRINT, net.WRITTEN, net.IGNORE]).astype(np.uint8)
+    out = np.array(GIVEN, np.uint8)[label]
     soft = (contrast < EDGE * peak) | (contrast < 8)
-    out[soft & np.isin(label, (1, 2))] = net.IGNORE
+    out[soft & (label > 0)] = net.IGNORE
     out[(label == 1) & ~soft & (contrast < FAINT)] = net.IGNORE
     near = [cv2.dilate((label == c).astype(np.uint8), np.ones((3, 3), np.uint8)) > 0 for c in (1, 2)]
     out[near[0] & near[1]] = net.IGNORE
@@ -138,20 +146,65 @@ def split_of(repo, fold=None):
 
 def prepare_page(row, fold):
     """Writes the labels of one page of the index that was written on, or might have been."""
-    path = root() / "pages"
-    image = cv2.imread(str(path / "pages" / (row["name"] + ".jpg")))[..., ::-1]
-    label = cv2.imread(str(path / "labels" / (row["name"] + ".png")), cv2.IMREAD_GRAYSCALE)
+    folder_of = root() / "pages"
+    image, label, path = page_of(folder_of, row["name"])
     trained = trained_label(image, label)
-    out = folder() / (row["name"] + ".png")
-    cv2.imwrite(str(out), trained)
-    return Source(str(path / "pages" / (row["name"] + ".jpg")), str(out), print_size(trained == net.PRINT), int(row["trust"]),
-                  float((trained == net.WRITTEN).mean()), split_of(row["repo"], fold))
+    return written(path, trained, print_size(trained == net.PRINT), int(row["trust"]), row["repo"], fold)
+
+
+def prepare_digital(row, fold):
+    """Writes the labels of one page that was annotated with a stylus: they say HAND, and not WRITTEN, where no print
+    lies under it. A soft edge has no label."""
+    image, label, path = page_of(root() / "digital", row["name"])
+    given = trained_label(image, label)
+    trained = np.where(given == net.WRITTEN, net.HAND, given)
+    em = print_size(np.isin(trained, (net.PRINT, net.BOTH)))
+    return written(path, trained, em, 5, row["repo"], fold, digital=True)
+
+
+def page_of(within, name):
+    path = next(p for p in (within / "pages" / (name + end) for end in (".jpg", ".webp")) if p.is_file())
+    return cv2.imread(str(path))[..., ::-1], cv2.imread(str(within / "labels" / (name + ".png")), cv2.IMREAD_GRAYSCALE), path
+
+
+def written(path, label, em, trust, repo, fold, digital=False):
+    """The source of a page whose labels are kept beside the index."""
+    out = folder() / (path.stem.split(".")[0] + ".png")
+    cv2.imwrite(str(out), label)
+    hand = float(np.isin(label, (net.WRITTEN, net.HAND, net.BOTH)).mean())
+    return Source(str(path), str(out), em, trust, hand, split_of(repo, fold), repo, digital)
+
+
+def prepare_strokes(path, fold):
+    """Draws a page of pen strokes on white."""
+    with gzip.open(path, "rt") as file:
+        strokes = [s for s in json.load(file) if "hl" not in s]  # without highlighter
+    lines = [[np.array(line, float) * 0.05 * DRAWN for line in s.get("f") or [s["p"]]] for s in strokes]
+    points = np.concatenate([line for each in lines for line in each])
+    low = points.min(0) - 12
+    w, h = (int(np.clip(v, 64, 2200)) for v in points.max(0) - low + 12)
+    image = np.full((h, w, 3), 255, np.uint8)
+    for s, each in zip(strokes, lines):
+        colour = tuple(bytes.fromhex(s["c"].lstrip("#")))
+        each = [((line - low) * 16).round().astype(np.int32) for line in each]
+        if "f" in s:  # outlines
+            cv2.fillPoly(image, each, colour, cv2.LINE_AA, 4)
+        else:
+            width = max(1, round(float(np.mean(s["w"])) * DRAWN))  # one, or one a point
+            cv2.polylines(image, each, False, colour, width, cv2.LINE_AA, 4)
+    out = folder() / (path.name.split(".")[0] + ".strokes.png")
+    cv2.imwrite(str(out), image[..., ::-1])
+    label = np.where(trained_label(image, np.full(image.shape[:2], 2, np.uint8)) == net.WRITTEN, net.HAND, net.PAPER)
+    label[(label == net.PAPER) & (contrast_of(image) > 4)] = net.IGNORE
+    em = print_size(np.zeros(label.shape, bool))
+    return written(out, label.astype(np.uint8), em, SHEET, path.name.split("_")[1].split(".")[0], fold, digital=True)
 
 
 def prepare_print(row, fold):
     path = root() / "print" / row["file"]
     image = cv2.imread(str(path))[..., ::-1]
-    return Source(str(path), "", print_size(printed_label(image) == net.PRINT), 5, 0.0, split_of(row["repo"], fold))
+    em = print_size(printed_label(image) == net.PRINT)
+    return Source(str(path), "", em, 5, 0.0, split_of(row["repo"], fold), row["repo"])
 
 
 def sheet_label(image):
@@ -169,7 +222,7 @@ def prepare_sheet(path):
     label, out = sheet_label(image), folder() / (path.stem + ".sheet.png")
     cv2.imwrite(str(out), label)
     return Source(str(path), str(out), print_size(np.zeros(label.shape, bool)), SHEET, float((label == net.WRITTEN).mean()),
-                  lifts.split_of(path))
+                  lifts.split_of(path), "sheets of handwriting")
 
 
 def rows_of(path):
@@ -183,8 +236,14 @@ def prepare(fold=None, processes=2):
     folder().mkdir(parents=True, exist_ok=True)
     with ProcessPoolExecutor(processes) as pool:
         found = []
-        for kind, prepare_one in (("pages", prepare_page), ("print", prepare_print)):
-            found += pool.map(functools.partial(prepare_one, fold=fold), rows_of(root() / kind / "index.tsv"))
+        kinds = ("pages", prepare_page), ("digital", prepare_digital), ("print", prepare_print)
+        for kind, prepare_one in kinds:
+            rows = rows_of(root() / kind / "index.tsv")
+            if kind == "digital":
+                rows = [row for row in rows if row["printed"] == "yes"]
+            found += pool.map(functools.partial(prepare_one, fold=fold), rows)
+        strokes = sorted((root() / "digital" / "strokes").glob("*.json.gz"))
+        found += pool.map(functools.partial(prepare_strokes, fold=fold), strokes)
         found += pool.map(prepare_sheet, sorted((ink_root() / "sheets").glob("*.jpg")) if ink_root() else [])
     (folder() / "index.json").write_text(json.dumps([asdict(s) for s in found]))
     for split in sorted({s.split for s in found}):

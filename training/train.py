@@ -1,12 +1,18 @@
-"""Trains the segmenter and its overview on real pages (training.real) and on composed ones (training.data).
+"""Trains the segmenter and its overview on real pages (training.real) and on composed ones
+(training.data).
 
-    python3 -m training.train --minutes 90 --out runs/a            CPU: one single-thread process a core
-    python3 -m training.train --minutes 25 --out runs/b --device cuda --pages 16 --windows 4 --half
-    python3 -m training.train --init runs/a/last.pt ...            goes on from a checkpoint
+    python3 -m training.train RECIPE --out build/run            begins
+    python3 -m training.train RECIPE --out build/run --resume   goes on where it was stopped
+    python3 -m training.train RECIPE --out build/run --branch build/a --windows 30000
 
-Learning rate: linear warm-up, then cosine to zero over the minutes given, so the run ends trained whenever it ends.
-Every few minutes the averaged weights are measured on validation samples and saved as OUT/last.pt, and as OUT/best.pt
-where they miss less handwriting than before.
+A run can be stopped at any second. Every few minutes its state is written: weights, averaged
+weights, optimizer, windows seen, and what the choice of pages depends on. All randomness comes from
+the seed and the number of the step, so it goes on as if it had never been stopped. OUT/curve.jsonl
+tells by windows seen the loss, and what held-out pages gave; OUT/weights.pt holds the averaged
+weights in half precision.
+
+A branch takes the run's state, as it is, and lets the rates fall to zero over so many windows, for
+weights to ship while the run itself goes on.
 """
 
 import argparse
@@ -14,10 +20,12 @@ import ctypes
 import json
 import math
 import os
-import shutil
 import signal
+import sys
 import time
+import tomllib
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import cv2
@@ -25,31 +33,50 @@ import numpy as np
 import torch
 import torch.distributed as dist
 from torch.nn import functional as F
+from torch.optim.swa_utils import AveragedModel
 
 from . import net as N
-from . import real, views
+from . import reader, real, views
 from .data import Shards
 
 CLASS_WEIGHTS = [1.0, 2.0, 3.0, 3.0, 3.0]  # of the classes and of net.WRITTEN
-HANDS = [N.HAND, N.BOTH, N.WRITTEN]
 OVERVIEW_WEIGHT = 0.3
-BLIND_SHARE = 0.1  # of steps in which the windows are judged without the page, so that they are looked at too
-REAL_SHARE = 0.75  # of pages, where there are real and composed ones
-WRITTEN_SHARE = 0.55  # of real pages
-LAID_SHARE = 0.6  # of real pages nobody wrote on that get another page's writing
-LAID_OVER_SHARE = 0.3  # of real pages with writing that get more
-SHOWN = {real.SHEET: 0.12, 3: 0.5}  # how often a page is shown whose labels are trusted little, against others
-LOOK_AGAIN = 120  # seconds
-EMA = 0.998
-WARMUP = 100
+HARDEST, EASIEST = 3.0, 0.4  # how much more, and less, often a page is shown for its last losses
+REMEMBERED = 0.7  # of a page's loss when it is seen again
+CURVE_STEPS = 50  # a line of the curve
 BOUNDS = np.linspace(-6, 6, 121)  # of log-odds
 ALIKE = 0.02  # share of print lost
 PR_SET_PDEATHSIG = 1  # prctl(2)
 
 
+@dataclass
+class Recipe:
+    """What a run is; recipes/segment.toml says what each value means."""
+
+    begin: str
+    seed: int
+    crop: int
+    pages: int
+    windows: int
+    reader: float
+    overview: float
+    segmenter: float
+    warmup: int
+    constant: int
+    decay: int
+    averaging: float
+    blind: float
+    shares: dict = field(default_factory=dict)
+
+
+def recipe_of(path):
+    return Recipe(**tomllib.loads(Path(path).read_text()))
+
+
 def loss_of(logits, label):
-    """What decides is handwriting or not: weighted log loss and soft Dice (Milletari et al., 2016) of that question,
-    with a smaller part for telling all four classes apart."""
+    """The loss, and its first part for each window by itself. What decides is handwriting or not:
+    weighted log loss and soft Dice (Milletari et al., 2016) of that question, with a smaller part for
+    telling all four classes apart."""
     logits = logits.float()
     weight = torch.tensor(CLASS_WEIGHTS + [0.0], device=logits.device)
     known = (label != N.IGNORE).float()
@@ -59,13 +86,15 @@ def loss_of(logits, label):
     log_p = logits.log_softmax(1)
     log_hand = torch.logsumexp(log_p[:, [N.HAND, N.BOTH]], 1)
     log_rest = torch.logsumexp(log_p[:, [N.PAPER, N.PRINT]], 1)
-    decision = -(w * torch.where(hand, log_hand, log_rest)).sum() / w.sum().clamp(min=1)
+    log_loss = -w * torch.where(hand, log_hand, log_rest)
+    decision = log_loss.sum() / w.sum().clamp(min=1)
     p = log_hand.exp() * known
     t = hand.float()
     dice = 1 - (2 * (p * t).sum() + 50) / (p.sum() + t.sum() + 50)
     five = torch.cat([log_p, log_hand[:, None]], 1)
     classes = -(w * five.gather(1, at.clamp(max=N.WRITTEN)[:, None])[:, 0]).sum() / w.sum().clamp(min=1)
-    return decision + 0.4 * dice + 0.4 * classes
+    each = log_loss.detach().sum((1, 2)) / w.sum((1, 2)).clamp(min=1)
+    return decision + 0.4 * dice + 0.4 * classes, each
 
 
 def overview_loss(logits, present):
@@ -75,32 +104,69 @@ def overview_loss(logits, present):
 
 
 class Material:
-    """Pages to train on: real ones and composed ones."""
+    """Pages to train on: real ones and composed ones.
 
-    def __init__(self, part=0, parts=1):
-        sources = real.sources("train")
-        self.written = [s for s in sources if s.hand > 0]
-        self.clean = [s for s in sources if s.hand == 0]
-        self.odds = np.array([SHOWN.get(s.trust, 1) for s in self.written])
-        self.shards, self.looked = Shards("train", part, parts, needed=not sources), time.time()
+    Sources of one repository share what it is shown, so that two forms do not fill the run: each is
+    shown in inverse proportion to the root of their number. `hard` tells how often each is shown for
+    its last losses.
+    """
 
-    def page(self, rng):
-        if self.written and (not len(self.shards) or rng.random() < REAL_SHARE):
-            if rng.random() < WRITTEN_SHARE:
-                return views.real_page(rng, self.hand(rng), self.hand(rng) if rng.random() < LAID_OVER_SHARE else None)
-            clean = self.clean[int(rng.integers(len(self.clean)))]
-            return views.real_page(rng, clean, self.hand(rng) if rng.random() < LAID_SHARE else None)
+    def __init__(self, shares, part=0, parts=1):
+        self.shares = shares
+        self.sources = real.sources("train")
+        counts = {}
+        for s in self.sources:
+            counts[s.repo, s.hand > 0] = counts.get((s.repo, s.hand > 0), 0) + 1
+        odds = np.array([counts[s.repo, s.hand > 0] ** -0.5 * self.shown(s) for s in self.sources])
+        written = np.array([s.hand > 0 for s in self.sources], bool)
+        self.odds = {True: odds * written, False: odds * ~written}
+        self.shards = Shards("train", part, parts, needed=not self.sources)
+
+    def shown(self, source):
+        if source.trust == real.SHEET:
+            return self.shares["sheets"]
+        return self.shares["doubtful"] if source.trust == real.DOUBTFUL else 1
+
+    def page(self, rng, hard):
+        """A page and the number of its source, -1 for a composed one."""
+        share = self.shares
+        if self.sources and (not len(self.shards) or rng.random() < share["real"]):
+            written = rng.random() < share["written"]
+            at, over = self.choose(rng, hard, written), share["laid_over" if written else "laid"]
+            other = self.sources[self.choose(rng, hard, True)] if rng.random() < over else None
+            return *views.real_page(rng, self.sources[at], other), at
         image, label = self.shards.crop(int(rng.integers(len(self.shards))))
-        return views.composed_page(rng, image, label)
+        return *views.composed_page(rng, image, label), -1
 
-    def hand(self, rng):
-        return self.written[int(rng.choice(len(self.written), p=self.odds / self.odds.sum()))]
+    def choose(self, rng, hard, written):
+        odds = self.odds[written] * hard
+        return int(rng.choice(len(odds), p=odds / odds.sum()))
 
-    def batch(self, rng, pages, windows, size):
-        if time.time() - self.looked > LOOK_AGAIN:  # shards are made while the network trains
-            self.shards.refresh()
-            self.looked = time.time()
-        return batch_of([views.view(rng, *self.page(rng), windows, size) for _ in range(pages)])
+    def batch(self, rng, hard, pages, windows, size):
+        """Tensors of a step, and the sources of its pages."""
+        chosen = [self.page(rng, hard) for _ in range(pages)]
+        seen = [views.view(rng, image, label, windows, size) for image, label, _ in chosen]
+        return batch_of(seen), [at for *_, at in chosen]
+
+
+class Hardness:
+    """How hard each source was when it was last shown. What is made ahead of a step cannot know of
+    the step before, so a batch is chosen by what was known two steps ago, also after a stop."""
+
+    def __init__(self, count):
+        self.loss = np.full(count, np.nan)
+        self.shown = [np.ones(count)] * 2
+
+    def note(self, sources, losses):
+        for at, loss in zip(sources, losses):
+            if at >= 0:
+                before = self.loss[at]
+                self.loss[at] = loss if np.isnan(before) else REMEMBERED * before + (1 - REMEMBERED) * loss
+        known = ~np.isnan(self.loss)
+        odds = np.ones(len(self.loss))
+        if known.any():
+            odds[known] = np.clip(self.loss[known] / self.loss[known].mean(), EASIEST, HARDEST)
+        self.shown = [self.shown[1], odds]
 
 
 def batch_of(seen):
@@ -130,17 +196,20 @@ def logits_of(model, image, tile=640, margin=32):
     return out
 
 
-def figures_of(pairs):
-    """Of pages (logits, label): handwriting missed and print lost, shares of pixels, the mean over pages with some; and
-    what is missed with the bound at which so much print is lost as ALIKE, so that trainings compare."""
-    missed, lost = [], []  # by bound
-    for logits, label in pairs:
-        odds = np.logaddexp(logits[N.HAND], logits[N.BOTH]) - np.logaddexp(logits[N.PAPER], logits[N.PRINT])
-        written, printed = np.isin(label, HANDS), label == N.PRINT
-        if written.any():
-            missed.append(np.searchsorted(np.sort(odds[written]), BOUNDS, side="right") / written.sum())
-        if printed.any():
-            lost.append(1 - np.searchsorted(np.sort(odds[printed]), BOUNDS, side="right") / printed.sum())
+def tally_of(logits, label):
+    """Of a page: the shares of its handwriting that is missed, and of its print that is lost, by the
+    bound; None where there is neither."""
+    odds = np.logaddexp(logits[N.HAND], logits[N.BOTH]) - np.logaddexp(logits[N.PAPER], logits[N.PRINT])
+    under = lambda mask: np.searchsorted(np.sort(odds[mask]), BOUNDS, side="right") / mask.sum() if mask.any() else None
+    missed, kept = under(np.isin(label, views.HANDS)), under(label == N.PRINT)
+    return missed, None if kept is None else 1 - kept
+
+
+def figures_of(rows):
+    """Of pages' tallies: handwriting missed and print lost, the mean over pages with some; and what is missed with the
+    bound at which so much print is lost as ALIKE, so that trainings compare."""
+    missed = [row[0] for row in rows if row[0] is not None]
+    lost = [row[1] for row in rows if row[1] is not None]
     if not missed or not lost:
         return {}
     missed, lost = np.mean(missed, 0), np.mean(lost, 0)
@@ -149,25 +218,41 @@ def figures_of(pairs):
     return {name: round(float(value), 4) for name, value in figures.items()}
 
 
-def measure(model, count=14):
-    """Figures on pages held out, real ones and composed ones, by themselves."""
-    model.eval()
+def held_out(count=14):
+    """Pages held out, by kind: functions that give each at the working scale, with its labels."""
     sources = real.sources("val")
     written = [s for s in sources if s.hand > 0 and s.trust > real.SHEET]
     clean = [s for s in sources if s.hand == 0]
-    chosen = written + clean[::max(1, len(clean) // max(1, count - len(written)))]
+    chosen = written + clean[::max(1, len(clean) // count)]
     shards = Shards("val", needed=False)
     composed = [shards.crop(i) for i in range(min(count, len(shards)))]
+    exposed = lambda image, label: (views.expose(image), label)
+    return {
+        "real": [lambda s=s: views.whole_page(s) for s in chosen],
+        "composed": [lambda c=c: exposed(*c) for c in composed],
+    }
+
+
+def measure(model, rank=0, world=1):
+    """Figures on pages held out, real ones and composed ones, by themselves; each process answers
+    for a part of the pages."""
+    model.eval()
     out = {}
-    if chosen:
-        out["real"] = figures_of((logits_of(model, image), label) for image, label in map(views.whole_page, chosen))
-    if composed:
-        out["composed"] = figures_of((logits_of(model, views.expose(image)), label) for image, label in composed)
+    for kind, pages in held_out().items():
+        rows = [tally_of(logits_of(model, image), label)
+                for image, label in (page() for page in pages[rank::world])]
+        if world > 1:
+            parts = [None] * world
+            dist.all_gather_object(parts, rows)
+            rows = [row for part in parts for row in part]
+        figures = figures_of(rows)
+        if figures:
+            out[kind] = figures
     return out
 
 
-def average_gradients(model, world):
-    grads = [p.grad for p in model.parameters()]
+def average_gradients(parameters, world):
+    grads = [p.grad for p in parameters]
     flat = torch.cat([g.reshape(-1) for g in grads])
     dist.all_reduce(flat)
     at = 0
@@ -176,115 +261,216 @@ def average_gradients(model, world):
         at += g.numel()
 
 
-def run(rank, world, a):
-    torch.manual_seed(a.seed)
+def averaging(decay):
+    """The mean of the weights of the last steps; of the first few, of all of them."""
+    def update(mean, now, count):
+        kept = min(decay, (1 + count) / (10 + count))
+        return mean * kept + now.to(mean.dtype) * (1 - kept)
+    return update
+
+
+class Run:
+    """A training: what of it is written, and how it is begun and taken up again."""
+
+    def __init__(self, recipe, out, device="cpu", half=False, rank=0, world=1):
+        self.recipe, self.out, self.device, self.half = recipe, Path(out), device, half
+        self.branch = False
+        self.rank, self.world = rank, world
+        torch.manual_seed(recipe.seed)
+        self.model = N.Eye().to(device, memory_format=torch.channels_last)
+        self.trained = self.groups()
+        self.optimizer = torch.optim.AdamW(self.trained, weight_decay=0.01)
+        self.mean = AveragedModel(self.model, avg_fn=averaging(recipe.averaging))
+        self.material = Material(recipe.shares, rank, world)
+        self.hardness = Hardness(len(self.material.sources))
+        self.windows, self.step, self.losses = 0, 0, []
+        self.decay_from, self.decay = recipe.constant, recipe.decay
+
+    def groups(self):
+        """What is trained, by the recipe's rates. What has none stays as it is."""
+        parts = {"reader": self.model.segmenter.reader, "overview": self.model.overview}
+        own = {id(p) for part in parts.values() for p in part.parameters()}
+        groups = []
+        for name in ("reader", "overview", "segmenter"):
+            found = list(parts[name].parameters()) if name in parts else [
+                p for p in self.model.segmenter.parameters() if id(p) not in own]
+            rate = getattr(self.recipe, name)
+            for p in found:
+                p.requires_grad_(rate > 0)
+            if rate > 0:
+                groups.append({"params": found, "lr": rate, "rate": rate})
+        return groups
+
+    def begin(self):
+        self.model.segmenter.reader.load_state_dict(reader.released(), strict=False)
+        if self.recipe.begin:
+            given = torch.load(self.recipe.begin, map_location="cpu")["ema"]
+            known = {k: v.float() for k, v in given.items() if k.startswith("overview.")}
+            self.model.load_state_dict(known, strict=False)
+        self.mean.module.load_state_dict(self.model.state_dict())
+
+    def load(self, path):
+        state = torch.load(path, map_location=self.device, weights_only=False)
+        self.model.load_state_dict(state["model"])
+        self.mean.load_state_dict(state["mean"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.windows, self.step, self.losses = state["windows"], state["step"], state["losses"]
+        if len(state["hardness"]["loss"]) == len(self.hardness.loss):  # else the pages are others now
+            vars(self.hardness).update(state["hardness"])
+
+    def save(self):
+        state = {"model": self.model.state_dict(), "mean": self.mean.state_dict(),
+                 "optimizer": self.optimizer.state_dict(), "windows": self.windows,
+                 "step": self.step, "losses": self.losses, "hardness": vars(self.hardness)}
+        self.write("state.pt", state)
+
+    def rate(self):
+        """The share of the recipe's rates that the next step learns with."""
+        begun = min(1, (self.windows + 1) / max(1, self.recipe.warmup))
+        past = (self.windows - self.decay_from) / max(1, self.decay)
+        return begun * (1 if past <= 0 else max(0.0, 1 - past))
+
+    def make(self, step, hard):
+        r = self.recipe
+        rng = np.random.default_rng([r.seed, self.rank, step])
+        blind = np.random.default_rng([r.seed, step]).random() < r.blind  # alike in all processes
+        return *self.material.batch(rng, hard, r.pages, r.windows, r.crop), blind
+
+    def learn(self, batch, sources, blind):
+        """A step. Returns its loss, the mean over the processes."""
+        image, page, places, label, present = (t.to(self.device) for t in batch)
+        for group in self.optimizer.param_groups:
+            group["lr"] = group["rate"] * self.rate()
+        self.model.train()
+        self.model.overview.train(self.recipe.overview > 0)
+        with torch.autocast(self.device, torch.bfloat16, enabled=self.half):
+            logits, told = self.model(image, page, places, blind)
+        loss, each = loss_of(logits, label)
+        if self.recipe.overview > 0:
+            loss = loss + OVERVIEW_WEIGHT * overview_loss(told, present)
+        self.optimizer.zero_grad()
+        loss.backward()
+        parameters = [p for group in self.trained for p in group["params"]]
+        pages = each.reshape(len(sources), -1).mean(1)
+        told = torch.stack([torch.tensor(sources, dtype=torch.float64), pages.double().cpu()])
+        if self.world > 1:
+            average_gradients(parameters, self.world)
+            parts = [torch.empty_like(told) for _ in range(self.world)]
+            dist.all_gather(parts, told)
+            told = torch.cat(parts, 1)
+        torch.nn.utils.clip_grad_norm_(parameters, 2.0)
+        self.optimizer.step()
+        self.mean.update_parameters(self.model)
+        self.hardness.note(told[0].long().tolist(), told[1].tolist())
+        self.step += 1
+        self.windows += self.world * len(image)
+        return float(told[1].mean())
+
+    def ended(self):
+        return self.windows >= self.decay_from + self.decay
+
+    def go(self, every, measured):
+        """Trains to the end. The state is written every so many seconds, figures are taken every so
+        many windows."""
+        self.out.mkdir(parents=True, exist_ok=True)
+        if self.rank == 0:
+            forget_after(self.out / "curve.jsonl", self.windows)
+        ahead = ThreadPoolExecutor(1)  # a batch is made while the one before is learned from
+        batch = ahead.submit(self.make, self.step, self.hardness.shown[0])
+        saved = told = time.monotonic()
+        while not self.ended():
+            before = self.windows
+            made = batch.result()
+            batch = ahead.submit(self.make, self.step + 1, self.hardness.shown[1])
+            self.losses.append(self.learn(*made))
+            now = time.monotonic()
+            if len(self.losses) == CURVE_STEPS:
+                speed = CURVE_STEPS * (self.windows - before) / (now - told)
+                self.note(loss=round(float(np.mean(self.losses)), 4), speed=round(speed, 2))
+                self.losses, told = [], now
+            due = self.ended() or before // measured < self.windows // measured
+            if due:
+                self.tell()
+            if not self.branch and (due or now - saved > every):
+                self.save()
+                saved = time.monotonic()
+        ahead.shutdown(cancel_futures=True)
+
+    def tell(self):
+        """Figures of the averaged weights, and these weights."""
+        figures = measure(self.mean.module, self.rank, self.world)
+        self.note(**figures)
+        weights = {k: v.half() if v.is_floating_point() else v
+                   for k, v in self.mean.module.state_dict().items()}
+        self.write("weights.pt", {"ema": weights, "windows": self.windows,
+                                  "version": time.strftime("%Y-%m-%d"), "metrics": figures})
+
+    def note(self, **what):
+        if self.rank == 0:
+            with open(self.out / "curve.jsonl", "a") as file:
+                file.write(json.dumps({"windows": self.windows, **what}) + "\n")
+
+    def write(self, name, state):
+        """Writes a file whole or not at all."""
+        if self.rank == 0:
+            part = self.out / (name + ".part")
+            torch.save(state, part)
+            os.replace(part, self.out / name)
+
+
+def forget_after(path, windows):
+    """Takes the lines off a curve that were written after the state that a run goes on from."""
+    if path.exists():
+        lines = path.read_text().splitlines(keepends=True)
+        path.write_text("".join(line for line in lines if json.loads(line)["windows"] <= windows))
+
+
+def work(rank, world, a):
     if world > 1:  # ends with the process that started it
         ctypes.CDLL("libc.so.6").prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+        os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(a.port))
+        dist.init_process_group("gloo", rank=rank, world_size=world)
     cv2.setNumThreads(1)
     if a.device == "cpu":
         torch.set_num_threads(1)
-    if world > 1:
-        os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(a.port))
-        dist.init_process_group("gloo", rank=rank, world_size=world)
-    model = N.Eye().to(a.device, memory_format=torch.channels_last)
-    state = torch.load(a.init, map_location="cpu") if a.init else None
-    if state:
-        new = model.load_state_dict(state["ema"], strict=False).missing_keys
-        if rank == 0 and new:
-            print(f"{len(new)} tensors are not in {a.init}, so untrained", flush=True)
-    ema = {k: v.detach().clone().float() for k, v in model.state_dict().items()}
-    optimizer = torch.optim.AdamW(model.parameters(), a.rate, weight_decay=0.01)
-    rng = np.random.default_rng([a.seed, rank, state["step"] if state else 0])
-    material = Material(rank, world)
-    out = Path(a.out)
-    out.mkdir(parents=True, exist_ok=True)
-    started = saved = time.time()
-    step, mean, best = 0, 0.0, None
-    ahead = ThreadPoolExecutor(1)  # a batch is made while the one before is learned from
-    make = lambda: material.batch(rng, a.pages, a.windows, a.crop)
-    batch = ahead.submit(make)
-    while True:
-        past = (time.time() - started) / 60 / a.minutes
-        if world > 1:  # all processes stop, and cool, at the same step
-            shared = torch.tensor([past])
-            dist.broadcast(shared, 0)
-            past = shared.item()
-        if past >= 1:
-            break
-        for g in optimizer.param_groups:
-            g["lr"] = a.rate * min(1, (step + 1) / WARMUP) * max(0.5 * (1 + math.cos(math.pi * past)), 0.01)
-        image, page, places, label, present = (t.to(a.device) for t in batch.result())
-        batch = ahead.submit(make)
-        blind = torch.rand(()).item() < BLIND_SHARE
-        model.train()
-        with torch.autocast(a.device, torch.bfloat16, enabled=a.half):
-            logits, told = model(image, page, places, blind)
-        loss = loss_of(logits, label) + OVERVIEW_WEIGHT * overview_loss(told, present)
-        optimizer.zero_grad()
-        loss.backward()
-        if world > 1:
-            average_gradients(model, world)
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 2.0)
-        optimizer.step()
-        step += 1
-        decay = min(EMA, (1 + step) / (10 + step))
-        with torch.no_grad():
-            for k, v in model.state_dict().items():
-                ema[k].mul_(decay).add_(v.float(), alpha=1 - decay)
-        mean += (loss.item() - mean) * max(0.01, 1 / step)
-        if step % 100 == 0:
-            if rank == 0:
-                minutes = (time.time() - started) / 60
-                rate = step * a.pages * a.windows * world / minutes / 60
-                print(f"{minutes:6.1f} min  step {step}  loss {mean:.4f}  {rate:.1f} windows/s  composed {len(material.shards)}", flush=True)
-        if rank == 0 and time.time() - saved > 60 * a.every:
-            best = save(out, ema, step, a, started, best)
-            saved = time.time()
-    if rank == 0:
-        save(out, ema, step, a, started, best)
-
-
-def save(out, ema, step, a, started, best):
-    """Writes the averaged weights; returns what the best so far miss on real pages, or else composed ones."""
-    model = N.Eye()
-    model.load_state_dict(ema)
-    metrics = measure(model.to(memory_format=torch.channels_last))
-    minutes = round((time.time() - started) / 60, 1)
-    print(f"{minutes:6.1f} min  step {step}  {json.dumps(metrics)}", flush=True)
-    state = {"ema": {k: v.cpu() for k, v in ema.items()}, "step": step, "minutes": minutes, "version": a.version, "metrics": metrics}
-    torch.save(state, out / "last.tmp")
-    os.replace(out / "last.tmp", out / "last.pt")
-    missed = (metrics.get("real") or metrics.get("composed") or {}).get("missed_alike")
-    if missed is not None and (best is None or missed < best):
-        shutil.copy(out / "last.pt", out / "best.pt")
-        return missed
-    return best
+    run = Run(recipe_of(a.recipe), a.branch or a.out, a.device, a.half, rank, world)
+    state = Path(a.out) / "state.pt"
+    if a.resume or a.branch:
+        run.load(state)
+    else:
+        run.begin()
+    if a.branch:
+        run.branch, run.decay_from, run.decay = True, run.windows, a.windows
+    run.go(60 * a.every, a.measure)
 
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("recipe")
     p.add_argument("--out", required=True)
-    p.add_argument("--init")
-    p.add_argument("--minutes", default=60, type=float)
-    p.add_argument("--every", default=30, type=float, help="minutes between checkpoints")
+    p.add_argument("--resume", action="store_true")
+    p.add_argument("--branch", help="a folder for weights whose rates fall from here")
+    p.add_argument("--windows", default=30_000, type=int, help="until the branch ends")
+    p.add_argument("--every", default=3, type=float, help="minutes from state to state")
+    p.add_argument("--measure", default=10_000, type=int, help="windows from figures to figures")
     p.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
+    p.add_argument("--half", action="store_true",
+                   help="bfloat16: measure first, without AVX-512 BF16 it is far slower")
     p.add_argument("--processes", default=2, type=int, help="on the CPU")
-    p.add_argument("--pages", default=2, type=int, help="a process and step")
-    p.add_argument("--windows", default=3, type=int, help="of each page")
-    p.add_argument("--crop", default=384, type=int, help="pixels of a window's side")
-    p.add_argument("--rate", default=1e-3, type=float)
-    p.add_argument("--half", action="store_true", help="bfloat16: measure first, without AVX-512 BF16 it is far slower")
-    p.add_argument("--seed", default=1, type=int)
     p.add_argument("--port", default=29511, type=int)
-    p.add_argument("--version", default=time.strftime("%Y-%m-%d"))
     a = p.parse_args()
+    there = (Path(a.out) / "state.pt").exists()
+    if there and not (a.resume or a.branch):
+        sys.exit(f"{a.out} holds a run: --resume goes on with it; for another, name another folder")
+    if not there and (a.resume or a.branch):
+        sys.exit(f"{a.out} holds no run: leave --resume and --branch out to begin one")
     world = a.processes if a.device == "cpu" else 1
     if world > 1:
         os.environ.setdefault("OMP_NUM_THREADS", "1")
         os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-        torch.multiprocessing.spawn(run, (world, a), world)
+        torch.multiprocessing.spawn(work, (world, a), world)
     else:
-        run(0, 1, a)
+        work(0, 1, a)
 
 
 if __name__ == "__main__":

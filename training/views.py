@@ -27,6 +27,11 @@ DOT = 6  # pixels: smaller is a full stop
 BENT = (0.02, 0.12)  # how far strokes that are laid are bent, against the length of the bends
 BENDS = (1, 5)  # ems: that length
 THICKNESS_SHARE = 0.5  # of writing that is laid, made thicker or thinner
+PENNED_SHARE = 0.8  # of visits to what was drawn on a screen, made to look like a pen's
+CAPTURED_SHARE = 0.7  # of visits to pages that never lay on paper
+HANDS = (net.HAND, net.BOTH, net.WRITTEN)
+# What writing is that is laid on paper, print, handwriting, both, handwriting over who knows what, and no label.
+LAID_ON = np.array([net.HAND, net.BOTH, net.HAND, net.BOTH, net.WRITTEN, net.WRITTEN], np.uint8)
 DESCRIBED = 0.01  # share of a place that handwriting, or print, must cover to be told of
 BRIGHTEST = 4  # the most that dim paper is raised by
 
@@ -74,7 +79,7 @@ def present_in(label):
     scale, side = overview_scale(*label.shape), net.OVERVIEW_SIDE // net.OVERVIEW_STRIDE
     m = np.float32([[scale / net.OVERVIEW_STRIDE, 0, 0], [0, scale / net.OVERVIEW_STRIDE, 0]])
     out = []
-    for kinds in ((net.HAND, net.BOTH, net.WRITTEN), (net.PRINT, net.BOTH)):
+    for kinds in (HANDS, (net.PRINT, net.BOTH)):
         h, w = (max(1, round(n * scale / net.OVERVIEW_STRIDE)) for n in label.shape)
         share = lambda mask: cv2.resize(mask.astype(np.float32), (w, h), interpolation=cv2.INTER_AREA)
         there, unknown = share(np.isin(label, kinds)), share(label == net.IGNORE)
@@ -95,7 +100,7 @@ def view(rng, image, label, count, size):
         image = cv2.copyMakeBorder(image, 0, max(size - h, 0), 0, max(size - w, 0), cv2.BORDER_REFLECT_101)
         label = cv2.copyMakeBorder(label, 0, max(size - h, 0), 0, max(size - w, 0), cv2.BORDER_REFLECT_101)
         h, w = label.shape
-    hand = np.flatnonzero(np.isin(label[::8, ::8], (net.HAND, net.BOTH, net.WRITTEN)))
+    hand = np.flatnonzero(np.isin(label[::8, ::8], HANDS))
     printed = np.flatnonzero(label[::8, ::8] == net.PRINT)
     columns, scale = -(-w // 8), overview_scale(h, w)
     windows, labels, places = [], [], []
@@ -116,13 +121,9 @@ def view(rng, image, label, count, size):
 def real_page(rng, source, other=None):
     """A real page at about the working scale, a little turned, with other tones than it came with. The writing of the
     other source, where there is one, is laid on it."""
-    image, label = sized(rng, source)
-    if source.hand > 0 and rng.random() < REINKED_SHARE:
-        image = reinked(rng, image, label == net.WRITTEN)
+    image, label = inked(rng, source)
     if other:
-        written, where = sized(rng, other)
-        if rng.random() < REINKED_SHARE:
-            written = reinked(rng, written, where == net.WRITTEN)
+        written, where = inked(rng, other)
         if rng.random() < SPARSE_SHARE:
             where = sparse(rng, where)
         image, label = transplanted(rng, image, label, written, where)
@@ -137,7 +138,51 @@ def real_page(rng, source, other=None):
     if rng.random() < TURNED_SHARE:
         turns = int(rng.integers(1, 4))
         image, label = np.rot90(image, turns), np.rot90(label, turns)
-    return retoned(rng, np.ascontiguousarray(image)), np.ascontiguousarray(label)
+    image, label = np.ascontiguousarray(image), np.ascontiguousarray(label)
+    if source.digital and rng.random() < CAPTURED_SHARE:
+        return captured(rng, image, label)
+    return retoned(rng, image), label
+
+
+def inked(rng, source):
+    """A real page at about the working scale, at times with its writing in another ink; with a pen's where it was drawn
+    on a screen."""
+    image, label = sized(rng, source)
+    mask = np.isin(label, HANDS)
+    if source.digital and rng.random() < PENNED_SHARE:
+        image = penned(rng, image, mask)
+    if source.hand > 0 and rng.random() < REINKED_SHARE:
+        image = reinked(rng, image, mask)
+    return image, label
+
+
+def penned(rng, image, mask):
+    """The even ink under the mask as a pen's or pencil's: of uneven strength along the strokes, grained, at times bled
+    into the paper."""
+    h, w = mask.shape
+    strength = rng.uniform(0.55, 1) + rng.uniform(0.05, 0.25) * capture.field(rng, h, w, max(h, w) / (net.EM * rng.uniform(0.5, 3)))
+    grain = rng.standard_normal((h, w)).astype(np.float32)
+    if rng.random() < 0.5:
+        grain = 2 * cv2.GaussianBlur(grain, (0, 0), rng.uniform(0.6, 1.2))
+    strength = np.clip(strength + grain * rng.uniform(0.02, 0.35), 0.15, 1.1)
+    paper = cv2.morphologyEx(image, cv2.MORPH_CLOSE, np.ones((25, 25), np.uint8)).astype(np.float32)
+    other = np.clip(paper - (paper - image) * strength[..., None], 0, 255)
+    if rng.random() < 0.4:
+        other = cv2.GaussianBlur(other, (0, 0), rng.uniform(0.4, 0.9))
+    soft = cv2.blur(cv2.dilate(mask.astype(np.uint8), np.ones((3, 3), np.uint8)) * 255, (3, 3)).astype(np.float32) / 255
+    return (image + (other - image) * soft[..., None]).astype(np.uint8)
+
+
+def captured(rng, image, label):
+    """A page that never lay on paper as if it had been printed, and photographed or scanned."""
+    maps = capture.warp_map(rng, *label.shape)
+    if maps is not None:
+        image = capture.warp(image, maps)
+        label = cv2.remap(label, *maps, cv2.INTER_NEAREST, borderMode=cv2.BORDER_CONSTANT, borderValue=net.IGNORE)
+    image = capture.blur(rng, [image])[0]
+    image = capture.capture(rng, image, None)
+    faint = np.isin(label, HANDS) & (real.contrast_of(image) < real.FAINT // 2)
+    return expose(image), np.where(faint, net.IGNORE, label).astype(np.uint8)
 
 
 def sized(rng, source):
@@ -148,7 +193,8 @@ def sized(rng, source):
 
 def transplanted(rng, image, label, written, where):
     """The page with another page's writing on it, by what that takes of the light (copy and paste, Ghiasi et al., 2021).
-    Pixels whose print hides the writing have no label, nor have the writing's soft edges."""
+    What lies under it is known: print, paper, or neither. Pixels whose print hides the writing have no label, nor have
+    the writing's soft edges."""
     (h, w), (oh, ow) = label.shape, where.shape
     y, x = (int((n - o) / 2 + rng.uniform(-0.4, 0.4) * n) for n, o in ((h, oh), (w, ow)))
     top, left, bottom, right = max(y, 0), max(x, 0), min(y + oh, h), min(x + ow, w)
@@ -156,7 +202,7 @@ def transplanted(rng, image, label, written, where):
         return image, label
     written, where = (a[top - y:bottom - y, left - x:right - x] for a in (written, where))
     written, where = bent(rng, written, where)
-    hand = strokes(where == net.WRITTEN)
+    hand = strokes(np.isin(where, (net.WRITTEN, net.HAND)))
     edge = (cv2.dilate(hand, np.ones((5, 5), np.uint8)) > 0) & (where != net.PRINT) & (where != net.PAPER) & (hand == 0)
     paper = cv2.morphologyEx(written, cv2.MORPH_CLOSE, np.ones((25, 25), np.uint8))
     passes = (written.astype(np.float32) + 1) / (paper.astype(np.float32) + 1)
@@ -170,18 +216,20 @@ def transplanted(rng, image, label, written, where):
     hidden = (hand > 0) & (cv2.subtract(before, after).max(2) < real.FAINT)
     image, label = image.copy(), label.copy()
     image[spot] = after
-    label[spot] = np.where(hidden, net.IGNORE, np.where(hand > 0, net.WRITTEN, np.where(edge, net.IGNORE, label[spot])))
+    under = label[spot]
+    laid = LAID_ON[np.minimum(under, len(LAID_ON) - 1)]
+    label[spot] = np.where(hidden, net.IGNORE, np.where(hand > 0, laid, np.where(edge, net.IGNORE, under)))
     return image, label
 
 
 def sparse(rng, where):
     """A page's labels with one word or line of its writing alone."""
-    at = np.flatnonzero(where[::4, ::4] == net.WRITTEN)
+    at = np.flatnonzero(np.isin(where[::4, ::4], HANDS))
     if not len(at):
         return where
     y, x = (4 * v for v in divmod(int(at[rng.integers(len(at))]), -(-where.shape[1] // 4)))
     w, h = (net.EM * rng.uniform(*ems) / 2 for ems in SPARSE)
-    out = np.where(where == net.WRITTEN, net.PAPER, where)
+    out = np.where(np.isin(where, HANDS), net.PAPER, where)
     part = (slice(max(0, int(y - h)), int(y + h) + 1), slice(max(0, int(x - w)), int(x + w) + 1))
     out[part] = where[part]
     return out

@@ -7,7 +7,7 @@ import torch
 from training import capture, net, scene
 from training.average import average
 from training.data import decode, encode
-from training.train import figures_of, loss_of
+from training.train import figures_of, loss_of, tally_of
 
 
 class FakePage:
@@ -109,7 +109,7 @@ class Training(unittest.TestCase):
         logits = torch.randn(1, 4, 32, 32, requires_grad=True)
         label = torch.full((1, 32, 32), net.IGNORE)
         label[:, 16:] = net.PRINT
-        loss_of(logits, label).backward()
+        loss_of(logits, label)[0].backward()
         self.assertEqual(logits.grad[:, :, :16].abs().sum().item(), 0)
         self.assertGreater(logits.grad[:, :, 16:].abs().sum().item(), 0)
 
@@ -132,8 +132,8 @@ class Training(unittest.TestCase):
         label = np.where(np.arange(40000).reshape(200, 200) % 2, net.WRITTEN, net.PRINT)
         logits = np.zeros((4, 200, 200), np.float32)
         logits[net.HAND] = np.where(label == net.WRITTEN, 1.5, -1.5) + rng.normal(0, 1, label.shape)
-        lax = figures_of([(logits + np.array([0, 0, 1, -9]).reshape(4, 1, 1), label)])
-        strict = figures_of([(logits + np.array([0, 0, -1, -9]).reshape(4, 1, 1), label)])
+        lax = figures_of([tally_of(logits + np.array([0, 0, 1, -9]).reshape(4, 1, 1), label)])
+        strict = figures_of([tally_of(logits + np.array([0, 0, -1, -9]).reshape(4, 1, 1), label)])
         self.assertLess(lax["hand_missed"], strict["hand_missed"])
         self.assertGreater(lax["print_lost"], strict["print_lost"])
         self.assertAlmostEqual(lax["missed_alike"], strict["missed_alike"], places=2)
