@@ -256,7 +256,7 @@ func isLedBack(t *testing.T, s *service, p *browsertest.Page) {
 	p.GoTo("/log-in?next=" + "/developers/account")
 	p.At("/developers/account")
 	for _, evil := range []string{"//evil.example/x", "https://evil.example", `/\evil.example`,
-		"javascript:alert(1)"} {
+		"javascript:alert(1)", "/.//evil.example/", "/a/..//evil.example/"} {
 		p.GoTo("/log-in?next=" + strings.ReplaceAll(evil, `\`, "%5C"))
 		p.Arrives(`location.pathname != '/log-in'`)
 		if host := p.Eval(`location.host`); strings.Contains(host, "evil") {
