@@ -84,12 +84,7 @@ func (s *service) newWorld(t *testing.T, slug string) world {
 // moveUses makes uses ones of the weeks before: a service lives longer than a test.
 func (s *service) moveUses(t *testing.T, owners ...string) {
 	t.Helper()
-	db, err := database.Open("sqlite",
-		filepath.Join(s.data, "unink.db")+"?_pragma=busy_timeout(20000)")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = db.Close() }()
+	db := s.sqlite(t)
 	for _, owner := range owners {
 		const hour = 3_600_000_000 // microseconds
 		if _, err := db.Exec(`UPDATE usage SET at = at - (rowid * rowid % 600) * $1 WHERE owner = $2`,
@@ -97,6 +92,18 @@ func (s *service) moveUses(t *testing.T, owners ...string) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// sqlite is the service's database, beside it.
+func (s *service) sqlite(t *testing.T) *database.DB {
+	t.Helper()
+	db, err := database.Open("sqlite",
+		filepath.Join(s.data, "unink.db")+"?_pragma=busy_timeout(20000)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
 }
 
 // see opens one of pagePaths in a window, logging in before the first that needs it, and waits

@@ -57,7 +57,7 @@ func develops(t *testing.T, s *service, p *browsertest.Page) {
 	p.Is(
 		`document.querySelector('#credits').textContent + document.querySelector('#packages tbody td').textContent`, "498Starter",
 	)
-	p.Is(`document.querySelector('#uses tbody').textContent.includes('Error 1005')`, "true")
+	p.Is(`document.querySelector('#refusals tbody').textContent.includes('Error 1005')`, "true")
 	p.Is(`document.querySelector('#console').href`,
 		strings.Replace(s.origin(), "localhost", "dev-shop.localhost", 1)+"/developers/console")
 	p.Accessible()

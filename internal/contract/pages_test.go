@@ -135,16 +135,24 @@ func enter(p *browsertest.Page, u user, path string) {
 	p.GoTo(path)
 }
 
-// used waits until a user's uses are written down, which is some time after their answers.
+// used waits until a user's uses and refusals are written down, which is some time after their
+// answers.
 func (s *service) used(t *testing.T, u user, uses int) {
 	t.Helper()
 	poll(t, "uses", func() bool {
 		a := s.send(t, request{method: http.MethodGet, path: "/api/me", header: u.bearer()})
-		var me struct{ Uses []any }
+		var me struct {
+			Uses     []any
+			Refusals []struct{ Requests int }
+		}
 		if err := json.Unmarshal(a.body, &me); err != nil {
 			t.Fatalf("%v: %s", err, a.body)
 		}
-		return len(me.Uses) >= uses
+		known := len(me.Uses)
+		for _, r := range me.Refusals {
+			known += r.Requests
+		}
+		return known >= uses
 	})
 }
 

@@ -391,6 +391,7 @@ type meAnswer struct {
 	IsTrial bool         `json:"isTrial"`
 	Account accountState `json:"account"`
 	useList
+	Refusals []refusalAnswer `json:"refusals"` // of the last minutes with some, newest first
 }
 
 // useList is a part of the uses of somebody, the newest first.
@@ -405,7 +406,14 @@ type useAnswer struct {
 	Charged int       `json:"charged"`
 }
 
-const usesShown = 100
+// refusalAnswer counts the requests of a minute that were refused alike.
+type refusalAnswer struct {
+	Minute   time.Time `json:"minute"` // when it began
+	Outcome  string    `json:"outcome"`
+	Requests int       `json:"requests"`
+}
+
+const usesShown = 100 // and sums of refusals
 
 // me is the account that is logged in.
 func (s *Server) me(_ http.ResponseWriter, r *http.Request, u account.User) (any, error) {
@@ -421,8 +429,24 @@ func (s *Server) about(ctx context.Context, u account.User, uses int) (*meAnswer
 	if err != nil {
 		return nil, err
 	}
+	refusals, err := s.refusalsOf(ctx, userOwner(u.ID), uses)
+	if err != nil {
+		return nil, err
+	}
 	return &meAnswer{UserID: u.ID, Email: u.Email, Kind: string(u.Kind), Role: u.Role,
-		IsTrial: !u.Bought, Account: state, useList: list}, nil
+		IsTrial: !u.Bought, Account: state, useList: list, Refusals: refusals}, nil
+}
+
+func (s *Server) refusalsOf(ctx context.Context, owner string, limit int) ([]refusalAnswer, error) {
+	known, err := s.services.History.Refusals(ctx, owner, limit)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]refusalAnswer, len(known))
+	for i, r := range known {
+		list[i] = refusalAnswer{r.Minute, r.Outcome, r.Requests}
+	}
+	return list, nil
 }
 
 func (s *Server) usesOf(ctx context.Context, owner string, from usage.Place,
@@ -465,7 +489,7 @@ func (s *Server) myUses(_ http.ResponseWriter, r *http.Request, u account.User) 
 	return s.usesOf(r.Context(), userOwner(u.ID), from, usesShown)
 }
 
-const usesExported = 10_000
+const usesExported = 10_000 // and sums of refusals
 
 // export is everything that is known of the account that is logged in.
 func (s *Server) export(w http.ResponseWriter, r *http.Request, u account.User) (any, error) {
@@ -478,7 +502,8 @@ func (s *Server) export(w http.ResponseWriter, r *http.Request, u account.User) 
 		return nil, err
 	}
 	w.Header().Set("Content-Disposition", `attachment; filename="unink-account.json"`)
-	return map[string]any{"account": export, "credits": about.Account, "uses": about.Uses}, nil
+	return map[string]any{"account": export, "credits": about.Account, "uses": about.Uses,
+		"refusals": about.Refusals}, nil
 }
 
 // deleteMe deletes the account that is logged in. Its movements of credits stay, under an

@@ -61,8 +61,9 @@ type customerDetails struct {
 	customerSummary
 	Packages []packageState `json:"packages"`
 	Tokens   []tokenState   `json:"tokens"` // those that are good now, the newest first
-	Days     []usage.Day    `json:"days"`   // of the last 30, those with uses
+	Days     []usage.Day    `json:"days"`   // of the last 30, those with uses or refusals
 	useList
+	Refusals []refusalAnswer `json:"refusals"` // of the last minutes with some, newest first
 }
 
 type tokenState struct {
@@ -97,9 +98,14 @@ func (s *Server) customer(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	refusals, err := s.refusalsOf(ctx, owner, usesShown)
+	if err != nil {
+		return nil, err
+	}
 	details := customerDetails{
 		customerSummary: s.summary(c, state.Credits), Packages: state.Packages,
 		Tokens: []tokenState{}, Days: append([]usage.Day{}, days...), useList: uses,
+		Refusals: refusals,
 	}
 	for _, t := range tokens {
 		details.Tokens = append(details.Tokens, tokenState{t.Created, t.Ends})

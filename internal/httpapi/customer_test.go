@@ -131,7 +131,8 @@ func TestDevelopersSeeTheirOwnCustomer(t *testing.T) {
 	var details customerDetails
 	s.read(s.is(http.StatusOK, "GET", "/api/customers/dev-shop", session, nil), &details)
 	want := usage.Day{Day: now.Format(time.DateOnly), Uses: 2, Cleaned: 1, Charged: 1}
-	if len(details.Days) != 1 || details.Days[0] != want || len(details.Uses) != 3 ||
+	if len(details.Days) != 1 || details.Days[0] != want || len(details.Uses) != 2 ||
+		len(details.Refusals) != 1 || details.Refusals[0].Outcome != "1005" ||
 		len(details.Packages) != 1 || len(details.Tokens) != 1 {
 		t.Errorf("details are %+v", details)
 	}
@@ -262,8 +263,8 @@ func TestOlderUses(t *testing.T) {
 	var uses []usage.Use
 	for i := range usesShown + 3 {
 		at := time.Now().Add(-time.Duration(i) * time.Minute)
-		uses = append(uses, usage.Use{At: at, Owner: userOwner(u.ID), Outcome: fmt.Sprint(i)},
-			usage.Use{At: at, Owner: customerOwner(c.ID), Outcome: fmt.Sprint(i)})
+		uses = append(uses, usage.Use{At: at, Owner: userOwner(u.ID), Outcome: fmt.Sprint(i), Charged: 1},
+			usage.Use{At: at, Owner: customerOwner(c.ID), Outcome: fmt.Sprint(i), Charged: 1})
 	}
 	s.used(uses...)
 	for _, path := range []string{"/api/me", "/api/customers/ann-shop"} {

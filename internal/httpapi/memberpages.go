@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"unink/internal/credit"
+	"unink/internal/webui"
 )
 
 // memberPages are the pages of people who have accounts, or want one.
@@ -48,7 +49,11 @@ func (s *Server) forMembers(page http.Handler) http.Handler {
 		}
 		if err != nil {
 			w.Header().Set("Cache-Control", "no-store")
-			http.Redirect(w, r, "/log-in?next="+url.QueryEscape(r.URL.RequestURI()), http.StatusSeeOther)
+			to := "/log-in"
+			if here := r.URL.RequestURI(); webui.Local(here) {
+				to += "?next=" + url.QueryEscape(here)
+			}
+			http.Redirect(w, r, to, http.StatusSeeOther)
 			return
 		}
 		page.ServeHTTP(w, r)

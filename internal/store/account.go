@@ -211,7 +211,6 @@ func (a *Accounts) SetSeen(ctx context.Context, userID string, now time.Time) er
 // Without its user, what was used stays in the statistics; the first credits and their movements
 // go.
 const (
-	unnameUses    = `UPDATE usage SET owner = '' WHERE owner = $1`
 	deleteEntries = `DELETE FROM ledger WHERE package_id IN (SELECT id FROM packages WHERE source = $1)`
 	deletePackage = `DELETE FROM packages WHERE source = $1`
 )
@@ -236,7 +235,7 @@ func (a *Accounts) PruneUsers(ctx context.Context, kind account.Kind, before tim
 			return err
 		}
 		for _, id := range ids {
-			if err := execute(ctx, tx, []string{unnameUses}, account.OwnerPrefix+id); err != nil {
+			if err := execute(ctx, tx, unnameUses, account.OwnerPrefix+id); err != nil {
 				return err
 			}
 			if err := execute(ctx, tx, []string{deleteEntries, deletePackage},

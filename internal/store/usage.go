@@ -1,10 +1,12 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,7 +15,7 @@ import (
 	"unink/internal/usage"
 )
 
-// Usage keeps uses. It implements [usage.Store].
+// Usage keeps uses and refusals. It implements [usage.Store].
 type Usage struct {
 	db *DB
 }
@@ -40,6 +42,45 @@ func (s Usage) Add(ctx context.Context, uses []usage.Use) error {
 			}
 		}
 		return nil
+	})
+}
+
+// Count implements [usage.Store]. The rows are taken in one order, so that no two processes wait for
+// each other.
+func (s Usage) Count(ctx context.Context, refusals []usage.Refusals) error {
+	refusals = slices.SortedFunc(slices.Values(refusals), func(a, b usage.Refusals) int {
+		return cmp.Or(cmp.Compare(a.Owner, b.Owner), a.Minute.Compare(b.Minute),
+			cmp.Compare(a.Entry, b.Entry), cmp.Compare(a.Caller, b.Caller),
+			cmp.Compare(a.Outcome, b.Outcome), flag(a.Bulk)-flag(b.Bulk), flag(a.PDF)-flag(b.PDF))
+	})
+	return s.db.tx(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		for _, r := range refusals {
+			if _, err := tx.ExecContext(ctx, `INSERT INTO refusals (`+refusalColumns+`)
+				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) `+addRefusals, micros(r.Minute), r.Entry, r.Caller, r.Owner,
+				flag(r.Bulk), flag(r.PDF), r.Outcome, r.Requests, r.Millis); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+const (
+	refusalColumns = "at, entry, caller, owner, bulk, pdf, outcome, requests, millis"
+	addRefusals    = `ON CONFLICT (owner, at, entry, caller, bulk, pdf, outcome) DO UPDATE
+		SET requests = refusals.requests + excluded.requests, millis = refusals.millis + excluded.millis`
+)
+
+// Refusals implements [usage.Store].
+func (s Usage) Refusals(ctx context.Context, owner string, limit int) ([]usage.Refusals, error) {
+	rows, err := s.db.read.QueryContext(ctx, "SELECT "+refusalColumns+` FROM refusals WHERE owner = $1
+		ORDER BY at DESC, entry, caller, bulk, pdf, outcome LIMIT $2`, owner, limit)
+	return collect(rows, err, func(r *usage.Refusals) error {
+		var at int64
+		err := rows.Scan(&at, &r.Entry, &r.Caller, &r.Owner, &r.Bulk, &r.PDF, &r.Outcome, &r.Requests,
+			&r.Millis)
+		r.Minute = instant(at)
+		return err
 	})
 }
 
@@ -77,8 +118,8 @@ func (s Usage) Stats(ctx context.Context, from, to time.Time, by []string,
 		group = "GROUP BY " + strings.TrimPrefix(group, ", ")
 	}
 	rows, err := s.db.read.QueryContext(ctx, `
-		SELECT `+columns+`COUNT(*), CAST(COALESCE(SUM(charged), 0) AS BIGINT), CAST(COALESCE(SUM(millis), 0) AS BIGINT)
-		FROM usage WHERE at >= $1 AND at < $2 `+group+` HAVING COUNT(*) > 0 LIMIT $3`, micros(from), micros(to), limit)
+		SELECT `+columns+`CAST(COALESCE(SUM(requests), 0) AS BIGINT), CAST(COALESCE(SUM(charged), 0) AS BIGINT), CAST(COALESCE(SUM(millis), 0) AS BIGINT)
+		FROM requests WHERE at >= $1 AND at < $2 `+group+` HAVING COUNT(*) > 0 LIMIT $3`, micros(from), micros(to), limit)
 	return collect(rows, err, func(r *usage.Row) error {
 		var millis int64
 		r.Values = make([]string, len(by))
@@ -145,8 +186,8 @@ func (s Usage) Days(ctx context.Context, owner string, from, to time.Time) ([]us
 	ctx, cancel := atLength(ctx)
 	defer cancel()
 	rows, err := s.db.read.QueryContext(ctx, `
-		SELECT `+counted["day"]+`, COUNT(*), CAST(SUM(CASE outcome WHEN $4 THEN 1 ELSE 0 END) AS BIGINT), CAST(SUM(charged) AS BIGINT)
-		FROM usage WHERE owner = $1 AND at >= $2 AND at < $3 GROUP BY 1 ORDER BY 1`, owner, micros(from), micros(to), usage.OK)
+		SELECT `+counted["day"]+`, CAST(SUM(requests) AS BIGINT), CAST(SUM(CASE outcome WHEN $4 THEN requests ELSE 0 END) AS BIGINT), CAST(SUM(charged) AS BIGINT)
+		FROM requests WHERE owner = $1 AND at >= $2 AND at < $3 GROUP BY 1 ORDER BY 1`, owner, micros(from), micros(to), usage.OK)
 	return collect(rows, err, func(d *usage.Day) error {
 		var number int64
 		err := rows.Scan(&number, &d.Uses, &d.Cleaned, &d.Charged)
@@ -160,8 +201,8 @@ func (s Usage) Active(ctx context.Context, from, to time.Time) ([]usage.Active, 
 	ctx, cancel := atLength(ctx)
 	defer cancel()
 	rows, err := s.db.read.QueryContext(ctx, `
-		SELECT caller, COUNT(*), COUNT(DISTINCT NULLIF(owner, ''))
-		FROM usage WHERE at >= $1 AND at < $2 GROUP BY caller ORDER BY caller`, micros(from), micros(to))
+		SELECT caller, CAST(SUM(requests) AS BIGINT), COUNT(DISTINCT NULLIF(owner, ''))
+		FROM requests WHERE at >= $1 AND at < $2 GROUP BY caller ORDER BY caller`, micros(from), micros(to))
 	return collect(rows, err, func(a *usage.Active) error {
 		return rows.Scan(&a.Caller, &a.Uses, &a.Owners)
 	})
@@ -185,15 +226,27 @@ func (s Usage) Forget(ctx context.Context, owner string) error {
 	ctx, cancel := atLength(ctx)
 	defer cancel()
 	return s.db.tx(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "UPDATE usage SET owner = '' WHERE owner = $1", owner)
-		return err
+		return execute(ctx, tx, unnameUses, owner)
 	})
+}
+
+// unnameUses leave what an owner used and was refused to nobody. Refusals join those of others that
+// belong to nobody.
+var unnameUses = []string{
+	`UPDATE usage SET owner = '' WHERE owner = $1`,
+	`INSERT INTO refusals (` + refusalColumns + `) SELECT at, entry, caller, '', bulk, pdf, outcome, requests, millis
+		FROM refusals WHERE owner = $1 ` + addRefusals,
+	`DELETE FROM refusals WHERE owner = $1`,
 }
 
 // Prune implements [usage.Store].
 func (s Usage) Prune(ctx context.Context, before time.Time, limit int) (int, error) {
 	ctx, cancel := atLength(ctx)
 	defer cancel()
+	if _, err := s.db.write.ExecContext(ctx, `DELETE FROM refusals WHERE at < $1`,
+		micros(before)); err != nil {
+		return 0, err
+	}
 	res, err := s.db.write.ExecContext(ctx, `
 		DELETE FROM usage WHERE id IN (SELECT id FROM usage WHERE owner = '' AND at < $1 ORDER BY at LIMIT $2)`, micros(before), limit)
 	if err != nil {

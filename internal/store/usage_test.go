@@ -2,10 +2,16 @@ package store_test
 
 import (
 	"context"
+	"database/sql"
+	"fmt"
+	"os"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/pressly/goose/v3"
 
 	"unink/internal/store"
 	"unink/internal/store/storetest"
@@ -195,6 +201,130 @@ func TestUsageSums(t *testing.T) {
 			{Entry: "web", Pages: 100, P50: 500, P90: 900, P99: 990},
 		}; err != nil || !reflect.DeepEqual(latencies, want) {
 			t.Errorf("latencies are %+v, %v, want %+v", latencies, err, want)
+		}
+	})
+}
+
+// Refusals are sums by minute. The statistics count each of them; an owner's are listed apart from
+// its uses.
+func TestRefusals(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		ctx, s := t.Context(), store.NewUsage(db)
+		uses := usage.New(s)
+		minute := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
+		refusals := func(owner string, at time.Time, outcome string, requests int) usage.Refusals {
+			return usage.Refusals{Refusal: usage.Refusal{Minute: at, Entry: "web", Caller: "user", Owner: owner,
+				PDF: true, Outcome: outcome}, Requests: requests, Millis: int64(10 * requests)}
+		}
+		early, late := refusals("user:1", minute, "A", 3), refusals("user:1", minute.Add(time.Minute), "A", 5)
+		other := refusals("user:2", minute, "A", 7)
+		must := func(err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		must(s.Count(ctx, []usage.Refusals{early, late, other}))
+		must(s.Count(ctx, []usage.Refusals{refusals("user:1", minute, "A", 100), refusals("user:1", minute, "B", 1)}))
+		must(s.Count(ctx, nil))
+		must(s.Add(ctx, []usage.Use{{At: minute, Entry: "web", Caller: "user", Owner: "user:1", Outcome: usage.OK,
+			Charged: 1, Millis: 40}}))
+
+		want := []usage.Refusals{late, refusals("user:1", minute, "A", 103), refusals("user:1", minute, "B", 1)}
+		if got, err := uses.Refusals(ctx, "user:1", 9); err != nil || !slices.Equal(got, want) {
+			t.Errorf("refusals are %+v, %v, want %+v", got, err, want)
+		}
+		if got, err := uses.Refusals(ctx, "user:1", 1); err != nil || !slices.Equal(got, want[:1]) {
+			t.Errorf("the last refusal is %+v, %v", got, err)
+		}
+		if got, _, err := uses.History(ctx, "user:1", usage.Place{}, 9); err != nil || len(got) != 1 {
+			t.Errorf("the history is %+v, %v, want the one use", got, err)
+		}
+		day := minute.AddDate(0, 0, 1)
+		rows, err := uses.Stats(ctx, minute, day, []string{"outcome", "pdf"})
+		if want := []usage.Row{{Values: []string{"A", "true"}, Uses: 115, MeanMillis: 10},
+			{Values: []string{"B", "true"}, Uses: 1, MeanMillis: 10},
+			{Values: []string{"ok", "false"}, Uses: 1, Charged: 1, MeanMillis: 40}}; err != nil ||
+			!reflect.DeepEqual(rows, want) {
+			t.Errorf("statistics are %+v, %v, want %+v", rows, err, want)
+		}
+		days, err := uses.Days(ctx, "user:1", minute, day)
+		if want := []usage.Day{{Day: "2026-11-22", Uses: 110, Cleaned: 1, Charged: 1}}; err != nil ||
+			!slices.Equal(days, want) {
+			t.Errorf("days are %+v, %v, want %+v", days, err, want)
+		}
+		active, err := uses.Active(ctx, minute, day)
+		if want := []usage.Active{{Caller: "user", Uses: 117, Owners: 2}}; err != nil ||
+			!slices.Equal(active, want) {
+			t.Errorf("active are %+v, %v, want %+v", active, err, want)
+		}
+
+		// Those of deleted accounts are one sum, and all of them are pruned in time.
+		must(uses.Forget(ctx, "user:1"))
+		must(uses.Forget(ctx, "user:2"))
+		if got, err := s.Refusals(ctx, "", 9); err != nil || len(got) != 3 || got[1].Requests != 110 {
+			t.Errorf("of nobody there are %+v, %v", got, err)
+		}
+		must(s.Count(ctx, []usage.Refusals{late}))
+		if _, err := uses.Prune(ctx, minute.Add(time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		if rows, err := uses.Stats(ctx, minute, day, nil); err != nil || rows[0].Uses != 10 {
+			t.Errorf("after pruning there are %+v, %v", rows, err)
+		}
+	})
+}
+
+// What earlier versions wrote of refused requests, a row each, becomes sums.
+func TestRefusalsOfEarlierVersions(t *testing.T) {
+	storetest.EachURL(t, func(t *testing.T, address string) {
+		ctx := t.Context()
+		driver, dialect, name := "pgx", goose.DialectPostgres, address
+		if file, lite := strings.CutPrefix(address, "sqlite:"); lite {
+			driver, dialect, name = "sqlite", goose.DialectSQLite3, file
+		}
+		old, err := sql.Open(driver, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = old.Close() }()
+		migrations, err := goose.NewProvider(dialect, old, os.DirFS("migrations"))
+		if err == nil {
+			_, err = migrations.UpTo(ctx, 11)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		const minute = 60_000_000 // microseconds
+		for i, outcome := range []string{"ok", "1005", "1005", "1005", "gone", "2001"} {
+			charged := 0
+			if outcome == "ok" || outcome == "gone" {
+				charged = 1
+			}
+			if _, err := old.Exec(`INSERT INTO usage (id, at, entry, caller, owner, page_slug, bulk, pdf, outcome, charged, millis)
+				VALUES ($1, $2, 'developer', 'customer', 'customer:1', '', 0, 0, $3, $4, 5)`,
+				fmt.Sprint(i), 1000*minute+i*minute/3, outcome, charged); err != nil {
+				t.Fatal(err)
+			}
+		}
+		uses := store.NewUsage(storetest.Open(t, address))
+		var left []string
+		history, _, err := uses.History(ctx, "customer:1", usage.Place{}, 9)
+		for _, u := range history {
+			left = append(left, u.Outcome)
+		}
+		if err != nil || !slices.Equal(left, []string{"gone", "ok"}) {
+			t.Errorf("the uses are %q, %v", left, err)
+		}
+		var sums []string
+		refusals, err := uses.Refusals(ctx, "customer:1", 9)
+		for _, r := range refusals {
+			sums = append(sums, fmt.Sprintf("%d: %d × %s, %d ms", r.Minute.UnixMicro()/minute, r.Requests,
+				r.Outcome, r.Millis))
+		}
+		if err != nil || !slices.Equal(sums, []string{"1001: 1 × 1005, 5 ms", "1001: 1 × 2001, 5 ms",
+			"1000: 2 × 1005, 10 ms"}) {
+			t.Errorf("the refusals are %q, %v", sums, err)
 		}
 	})
 }

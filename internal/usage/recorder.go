@@ -4,13 +4,16 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 )
 
 // Config tunes a [Recorder].
 type Config struct {
-	Buffer int           // uses that may wait to be written; more are dropped
+	Buffer int           // uses, and sums of refusals, that may wait to be written; more are dropped
 	Batch  int           // uses written at once
 	Every  time.Duration // how long a use waits at most for others to be written with
 	Flush  time.Duration // how long writing the rest may take at the end
@@ -37,13 +40,17 @@ func (c Config) Validate() error {
 }
 
 // Recorder writes uses down beside the requests: no request waits for it or fails with it. When
-// the store is slow or away, what does not fit the buffer is dropped and counted.
+// the store is slow or away, what does not fit the buffer is dropped and counted. Refused uses are
+// summed by minute before they are written, apart from the others, whose places they cannot take.
 type Recorder struct {
 	store   Store
 	config  Config
 	log     *slog.Logger
 	uses    chan Use
 	dropped atomic.Uint64
+
+	mu       sync.Mutex
+	refusals map[Refusal]Refusals
 }
 
 // NewRecorder makes a recorder. It writes while [Recorder.Run] runs.
@@ -51,16 +58,46 @@ func NewRecorder(store Store, c Config, log *slog.Logger) (*Recorder, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	return &Recorder{store: store, config: c, log: log, uses: make(chan Use, c.Buffer)}, nil
+	return &Recorder{store: store, config: c, log: log, uses: make(chan Use, c.Buffer),
+		refusals: map[Refusal]Refusals{}}, nil
 }
 
 // Record notes a use. It returns at once.
 func (r *Recorder) Record(u Use) {
+	if u.Refused() {
+		r.count(Refusals{Refusal{
+			Minute: u.At.UTC().Truncate(time.Minute), Entry: u.Entry, Caller: u.Caller, Owner: u.Owner,
+			Bulk: u.Bulk, PDF: u.PDF, Outcome: u.Outcome,
+		}, 1, u.Millis})
+		return
+	}
 	select {
 	case r.uses <- u:
 	default:
 		r.dropped.Add(1)
 	}
+}
+
+// count adds to what waits of the same refusal.
+func (r *Recorder) count(more Refusals) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	sum, known := r.refusals[more.Refusal]
+	if !known && len(r.refusals) == r.config.Buffer {
+		r.dropped.Add(uint64(more.Requests))
+		return
+	}
+	r.refusals[more.Refusal] = Refusals{more.Refusal, sum.Requests + more.Requests,
+		sum.Millis + more.Millis}
+}
+
+// counted are the refusals that wait, which do so no longer.
+func (r *Recorder) counted() []Refusals {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	waiting := slices.Collect(maps.Values(r.refusals))
+	clear(r.refusals)
+	return waiting
 }
 
 // Dropped is how many uses were not written down.
@@ -83,6 +120,7 @@ func (r *Recorder) Run(ctx context.Context) {
 				continue
 			}
 		case <-tick.C:
+			r.writeRefusals(ctx)
 		case <-ctx.Done():
 			r.flush(ctx, batch)
 			return
@@ -97,6 +135,10 @@ func (r *Recorder) Run(ctx context.Context) {
 func (r *Recorder) flush(ctx context.Context, batch []Use) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.config.Flush)
 	defer cancel()
+	r.writeRefusals(ctx)
+	for _, left := range r.counted() {
+		r.dropped.Add(uint64(left.Requests))
+	}
 	for {
 		for len(batch) < r.config.Batch && len(r.uses) > 0 {
 			batch = append(batch, <-r.uses)
@@ -123,4 +165,22 @@ func (r *Recorder) write(ctx context.Context, batch []Use) bool {
 		return false
 	}
 	return true
+}
+
+// writeRefusals writes what was refused since it last did. What the store does not take waits on.
+func (r *Recorder) writeRefusals(ctx context.Context) {
+	refusals := r.counted()
+	for len(refusals) > 0 {
+		part := refusals[:min(r.config.Batch, len(refusals))]
+		if err := r.store.Count(ctx, part); err != nil {
+			if ctx.Err() == nil {
+				r.log.Error("refusals could not be written", "refusals", len(refusals), "error", err)
+			}
+			break
+		}
+		refusals = refusals[len(part):]
+	}
+	for _, left := range refusals {
+		r.count(left)
+	}
 }

@@ -1,5 +1,6 @@
-// Package usage keeps a line for each use of the service, from which operators see what is used
-// and how, and users what they used. It holds no pictures and no addresses.
+// Package usage keeps a line for each use of the service, and sums of the requests that it refused,
+// from which operators see what is used and how, and users what they used. It holds no pictures and
+// no addresses.
 package usage
 
 import (
@@ -11,7 +12,7 @@ import (
 	"time"
 )
 
-// Use is one request for a picture to be cleaned, whatever came of it.
+// Use is one request for a picture to be cleaned.
 type Use struct {
 	At       time.Time
 	Entry    string // web or developer
@@ -23,6 +24,27 @@ type Use struct {
 	Outcome  string // ok, or the error's name or code
 	Charged  int    // credits
 	Millis   int64  // from the request's first byte to its answer
+}
+
+// Refused reports whether nothing came of a use and nothing was paid for it.
+func (u Use) Refused() bool { return u.Outcome != OK && u.Charged == 0 }
+
+// Refusal is what requests have in common that were refused alike within a minute.
+type Refusal struct {
+	Minute  time.Time // when it began, in UTC
+	Entry   string
+	Caller  string
+	Owner   string
+	Bulk    bool
+	PDF     bool
+	Outcome string
+}
+
+// Refusals counts them.
+type Refusals struct {
+	Refusal
+	Requests int
+	Millis   int64 // of all together
 }
 
 // Place is where a history goes on: with the uses before a moment, and those at it whose ids come
@@ -90,7 +112,12 @@ const OK = "ok"
 // Store keeps uses. Its Stats takes columns of [By] only, each once, and returns at most limit rows
 // in any order; from is inclusive, to is not.
 type Store interface {
+	// Add keeps uses that were not refused.
 	Add(ctx context.Context, uses []Use) error
+	// Count adds refusals to those that are known.
+	Count(ctx context.Context, refusals []Refusals) error
+	// Refusals returns at most limit of an owner's, newest first.
+	Refusals(ctx context.Context, owner string, limit int) ([]Refusals, error)
 	Stats(ctx context.Context, from, to time.Time, by []string, limit int) ([]Row, error)
 	// History returns an owner's uses from a place on, newest first, and the place of those that are
 	// left, the zero one for none.
@@ -102,7 +129,8 @@ type Store interface {
 	// Took counts the uses with the outcome [OK], by entry point and rising time.
 	Took(ctx context.Context, from, to time.Time) ([]Took, error)
 	Forget(ctx context.Context, owner string) error
-	// Prune deletes at most limit uses before a time that have no owner, and returns how many.
+	// Prune deletes at most limit uses before a time that have no owner, and all refusals before it. It
+	// returns how many uses went.
 	Prune(ctx context.Context, before time.Time, limit int) (int, error)
 }
 
@@ -151,6 +179,17 @@ func (s *Service) History(ctx context.Context, owner string, from Place,
 		return nil, next, fmt.Errorf("usage: limit must be from 1 to %d, not %d", maxRows, limit)
 	}
 	return s.store.History(ctx, owner, from, limit)
+}
+
+// Refusals returns what an owner was refused, newest first: at most limit, which is 1 to 10,000.
+func (s *Service) Refusals(ctx context.Context, owner string, limit int) ([]Refusals, error) {
+	if owner == "" {
+		return nil, errors.New("usage: refusals need an owner")
+	}
+	if limit < 1 || limit > maxRows {
+		return nil, fmt.Errorf("usage: limit must be from 1 to %d, not %d", maxRows, limit)
+	}
+	return s.store.Refusals(ctx, owner, limit)
 }
 
 // Days returns the days on which an owner used something from a moment until just before another,
@@ -206,13 +245,13 @@ func latency(entry string, times []Took) Latency {
 	return l
 }
 
-// Forget takes a deleted account's name from its uses, which stay in the statistics.
+// Forget takes a deleted account's name from its uses and refusals, which stay in the statistics.
 func (s *Service) Forget(ctx context.Context, owner string) error {
 	return s.store.Forget(ctx, owner)
 }
 
 // Prune deletes the uses before a time that belong to nobody: guests' and those of deleted
-// accounts. It returns how many.
+// accounts; and everybody's refusals before it. It returns how many uses went.
 func (s *Service) Prune(ctx context.Context, before time.Time) (pruned int, err error) {
 	const batch = 1000 // so that nobody waits long for the end of a statement
 	for {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -37,7 +38,7 @@ func TestRecorderWritesTheRestAtTheEnd(t *testing.T) {
 		at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 		for i := range 30 {
 			r.Record(usage.Use{At: at.Add(time.Duration(i) * time.Second), Owner: "user:1",
-				Outcome: fmt.Sprint(i)})
+				Outcome: usage.OK, Millis: int64(i)})
 		}
 		if r.Dropped() != 5 {
 			t.Errorf("%d uses were dropped, want the 5 that found the buffer full", r.Dropped())
@@ -46,7 +47,7 @@ func TestRecorderWritesTheRestAtTheEnd(t *testing.T) {
 		end()
 		r.Run(ended)
 		uses, _, err := usage.New(s).History(context.Background(), "user:1", usage.Place{}, 100)
-		if err != nil || len(uses) != 25 || uses[0].Outcome != "24" {
+		if err != nil || len(uses) != 25 || uses[0].Millis != 24 {
 			t.Errorf("%d uses were written, %v, want 25", len(uses), err)
 		}
 	})
@@ -58,9 +59,23 @@ type fake struct {
 	hang bool
 	rows int
 
-	mu      sync.Mutex
-	err     error
-	batches [][]usage.Use
+	mu       sync.Mutex
+	err      error
+	batches  [][]usage.Use
+	refusals []usage.Refusals
+}
+
+func (f *fake) Count(ctx context.Context, refusals []usage.Refusals) error {
+	if f.hang {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err == nil {
+		f.refusals = append(f.refusals, refusals...)
+	}
+	return f.err
 }
 
 func (f *fake) fail(err error) {
@@ -114,7 +129,7 @@ func TestRecorderWritesFullBatchesAtOnceAndOthersInTime(t *testing.T) {
 		stop := running(r)
 		defer stop()
 		for range 4 {
-			r.Record(usage.Use{})
+			r.Record(usage.Use{Outcome: usage.OK})
 			synctest.Wait()
 		}
 		if got := fmt.Sprint(f.sizes()); got != "[3]" {
@@ -134,7 +149,7 @@ func TestRecorderOutlivesItsStore(t *testing.T) {
 		r := recorder(t, f, small)
 		stop := running(r)
 		for i := range 10 {
-			r.Record(usage.Use{Millis: int64(i)})
+			r.Record(usage.Use{Outcome: usage.OK, Millis: int64(i)})
 			synctest.Wait()
 		}
 		if r.Dropped() != 2 { // a batch of 3 and a buffer of 5 are kept
@@ -159,13 +174,54 @@ func TestRecorderOutlivesItsStore(t *testing.T) {
 	})
 }
 
+// However many requests are refused, and however long the store is away, they are a few sums, and
+// take no use's place.
+func TestRefusalsTakeNoPlaceOfUses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{err: errors.New("away")}
+		r := recorder(t, f, small)
+		stop := running(r)
+		minute := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+		refuse := func(outcome string) {
+			r.Record(usage.Use{At: minute.Add(7 * time.Second), Owner: "user:1", Outcome: outcome, Millis: 2})
+		}
+		r.Record(usage.Use{Outcome: usage.OK})
+		for i := range 3000 {
+			refuse("1005")
+			if i%1000 == 0 {
+				time.Sleep(time.Second) // in which the store is asked in vain
+			}
+		}
+		r.Record(usage.Use{Outcome: "gone", Charged: 1}) // whose answer was lost
+		if r.Dropped() != 0 {
+			t.Errorf("%d were dropped", r.Dropped())
+		}
+		for i := range small.Buffer + 2 {
+			refuse(fmt.Sprint("other ", i))
+		}
+		if r.Dropped() != 3 { // one sum was there before
+			t.Errorf("%d were dropped, want those beyond the bound of sums", r.Dropped())
+		}
+		f.fail(nil)
+		stop()
+		if got := len(slices.Concat(f.batches...)); got != 2 {
+			t.Errorf("%d uses were written, want both", got)
+		}
+		want := usage.Refusals{Refusal: usage.Refusal{Minute: minute, Owner: "user:1", Outcome: "1005"},
+			Requests: 3000, Millis: 6000}
+		if len(f.refusals) != small.Buffer || !slices.Contains(f.refusals, want) {
+			t.Errorf("written were %+v, want %+v among them", f.refusals, want)
+		}
+	})
+}
+
 func TestRecorderEndsInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{hang: true}
 		r := recorder(t, f, small)
 		stop := running(r)
 		for range 5 {
-			r.Record(usage.Use{})
+			r.Record(usage.Use{Outcome: usage.OK})
 			synctest.Wait()
 		}
 		start := time.Now()
@@ -202,7 +258,7 @@ func TestPruneGoesOnUntilNothingIsLeft(t *testing.T) {
 		const many = 1100 // more than are pruned at a time
 		uses := make([]usage.Use, many+1)
 		for i := range uses {
-			uses[i] = usage.Use{At: at, Caller: "guest"}
+			uses[i] = usage.Use{At: at, Caller: "guest", Outcome: usage.OK}
 		}
 		uses[many].Owner = "user:1"
 		if err := s.Add(ctx, uses); err != nil {
@@ -236,9 +292,15 @@ func TestServiceRefuses(t *testing.T) {
 	if _, _, err := s.History(ctx, "", usage.Place{}, 10); err == nil {
 		t.Error("all guests' history was given")
 	}
+	if _, err := s.Refusals(ctx, "", 10); err == nil {
+		t.Error("all guests' refusals were given")
+	}
 	for _, limit := range []int{0, 10_001} {
 		if _, _, err := s.History(ctx, "user:1", usage.Place{}, limit); err == nil {
 			t.Errorf("a history of %d was given", limit)
+		}
+		if _, err := s.Refusals(ctx, "user:1", limit); err == nil {
+			t.Errorf("%d refusals were given", limit)
 		}
 	}
 }

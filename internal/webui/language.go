@@ -119,9 +119,13 @@ func (u *UI) chooseLanguage(w http.ResponseWriter, r *http.Request) bool {
 		SameSite: http.SameSiteLaxMode, HttpOnly: true,
 	})
 	query.Del(languageCookie)
-	to := url.URL{Path: r.URL.Path, RawQuery: query.Encode()}
+	here := url.URL{Path: r.URL.Path, RawQuery: query.Encode()}
+	to := here.String()
+	if !Local(to) {
+		to = "/"
+	}
 	w.Header().Set("Cache-Control", "no-store")
-	http.Redirect(w, r, "/"+strings.TrimLeft(to.String(), "/"), http.StatusSeeOther)
+	http.Redirect(w, r, to, http.StatusSeeOther)
 	return true
 }
 

@@ -45,7 +45,7 @@ var turnstilePolicy = strings.Replace(policy, "script-src 'self'",
 const turnstile = "https://challenges.cloudflare.com"
 
 // botChecked are the pages that need a bot-check token of those who are not logged in.
-var botChecked = map[string]bool{"front": true, "sign-up": true}
+var botChecked = map[string]bool{"front": true, "sign-up": true, "reset": true}
 
 // workerPolicy is the policy of a script that runs as a worker. It may compile WebAssembly: pdf.js
 // decodes some pictures so, and the engine is nothing else.

@@ -1,15 +1,10 @@
 // Where to go on after logging in.
+import { local } from './local';
 
-/** The address that the page's query asks for, if it is one of this site; else another. */
+/** The address that the page's query asks for, if it is one of this site's pages; else another. */
 export function next(otherwise: string): string {
   const asked = new URLSearchParams(location.search).get('next');
-  if (!asked) return otherwise;
-  try {
-    const url = new URL(asked, location.origin);
-    return url.origin === location.origin ? url.pathname + url.search : otherwise;
-  } catch {
-    return otherwise;
-  }
+  return asked && local(asked) ? asked : otherwise;
 }
 
 /** The address of a page that needs a log-in first, to which that leads back. */

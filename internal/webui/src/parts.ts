@@ -42,6 +42,15 @@ export function fill(table: HTMLElement, rows: Cell[][]): void {
   }));
 }
 
+/** Requests of a minute that were refused alike. */
+export interface Refusals { minute: string; outcome: string; requests: number }
+
+/** Shows what was refused, under the uses; nothing where nothing was. */
+export function showRefusals(refusals: Refusals[], name: (outcome: string) => string | Node): void {
+  find('#refused').hidden = refusals.length === 0;
+  fill(find('#refusals'), refusals.map((one) => [moment(one.minute), name(one.outcome), one.requests]));
+}
+
 /** A piece of a page with a class. */
 export function piece(tag: string, className: string, ...content: (string | Node)[]): HTMLElement {
   const made = document.createElement(tag);

@@ -4,12 +4,12 @@ import { call, Refusal } from '../api';
 import { handle, told, Wrong } from '../form';
 import { logInFirst } from '../next';
 import { announce, count, find, number, t } from '../page';
-import { date, fill, isNever, moment, piece, planName } from '../parts';
+import { date, fill, isNever, moment, piece, planName, type Refusals, showRefusals } from '../parts';
 
 interface Package { plan: string; credits: number; remaining: number; expires: string; expired: boolean }
 interface Use { at: string; outcome: string; charged: number }
 interface Uses { uses: Use[]; older?: string }
-interface Account extends Uses { userId: string; email?: string; role?: string; account: { credits: number; packages: Package[] } }
+interface Account extends Uses { refusals: Refusals[]; userId: string; email?: string; role?: string; account: { credits: number; packages: Package[] } }
 interface Session { id: string; agent?: string; created: string; seen: string; current: boolean }
 
 const usesAtFirst = 10;
@@ -28,6 +28,7 @@ async function load(): Promise<void> {
   find('#change').hidden = !me.email;
   find('#operator').hidden = me.role !== 'operator';
   fill(find('#packages'), me.account.packages.map((one) => [planName(one.plan, plans), one.remaining, one.credits, end(one)]));
+  showRefusals(me.refusals, outcome);
   if (shown === usesAtFirst) { // else they were gone through
     known = me.uses;
     older = me.older;

@@ -3,11 +3,12 @@ import { call, Refusal } from '../api';
 import { handle, told } from '../form';
 import { logInFirst } from '../next';
 import { announce, count, find, number, t } from '../page';
-import { date, daysBetween, draw, fill, isNever, moment, piece, planName, shortDay } from '../parts';
+import { date, daysBetween, draw, fill, isNever, moment, piece, planName, type Refusals, shortDay, showRefusals } from '../parts';
 
 interface Use { at: string; outcome: string; charged: number }
 interface Uses { uses: Use[]; older?: string }
 interface Details extends Uses {
+  refusals: Refusals[];
   slug: string;
   appCode: string;
   url: string;
@@ -43,6 +44,7 @@ async function load(): Promise<void> {
   showTokens(details);
   showDays(details);
   showUses(details);
+  showRefusals(details.refusals, answer);
 }
 
 function showTokens({ tokens }: Details): void {
@@ -64,11 +66,13 @@ function showDays({ days }: Details): void {
   fill(find('#days'), days.map((day) => [shortDay(day.day), day.cleaned, day.uses - day.cleaned, day.charged]));
 }
 
+const answer = (outcome: string): string => outcome === 'ok' ? t('customer.js.ok') : t('customer.js.code', { code: outcome });
+
 let known: Use[] = []; // the newest first
 
 function showUses({ uses, older }: Uses): void {
   known = known.concat(uses);
-  fill(find('#uses'), known.map((use) => [moment(use.at), use.outcome === 'ok' ? t('customer.js.ok') : t('customer.js.code', { code: use.outcome }), use.charged]));
+  fill(find('#uses'), known.map((use) => [moment(use.at), answer(use.outcome), use.charged]));
   find('#no-uses').hidden = known.length > 0;
   find('#uses').parentElement!.hidden = known.length === 0;
   const more = find('#more');

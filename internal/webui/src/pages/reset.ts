@@ -1,5 +1,6 @@
 import '../site';
 import { call, Refusal } from '../api';
+import { proveHuman } from '../bot';
 import { handle, Wrong } from '../form';
 import { takeToken } from '../next';
 import { find, t } from '../page';
@@ -10,7 +11,7 @@ const set = find<HTMLFormElement>('#set');
 
 handle(ask, async (value) => {
   try {
-    await call('POST', '/api/password-reset', { email: value('email') });
+    await call('POST', '/api/password-reset', { email: value('email'), cfTurnstileToken: await proveHuman() });
   } catch (error) {
     throw error instanceof Refusal && error.code === 'INVALID_PARAMETER' ? new Wrong(t('site.js.badEmail'), 'email') : error;
   }
