@@ -2,6 +2,7 @@ package imagefile
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"image"
 
@@ -25,10 +26,10 @@ func Choose(asked, input Format, m *image.RGBA) Format {
 // Encode writes an opaque picture with its metadata. Grey pictures are written as grey where the
 // format can, and PNG with as few bits a pixel as lose nothing. WebP is lossless and carries no
 // resolution. A profile is kept where the file may have it: of RGB with colours, of grey with
-// greys.
-func Encode(m *image.RGBA, f Format, meta Meta) ([]byte, error) {
+// greys. It returns the context's error soon after that ended.
+func Encode(ctx context.Context, m *image.RGBA, f Format, meta Meta) ([]byte, error) {
 	if f == PNG {
-		return encodePNG(m, meta)
+		return encodePNG(ctx, m, meta)
 	}
 	l := look(m)
 	if isGreyProfile(meta.ICC) != l.grey || l.grey && f == WebP {
@@ -41,12 +42,15 @@ func Encode(m *image.RGBA, f Format, meta Meta) ([]byte, error) {
 		if l.grey {
 			src = toGray(m)
 		}
-		data, err := encodeJPEG(src)
+		data, err := encodeJPEG(ctx, src)
 		if err != nil {
 			return nil, err
 		}
 		return insert(data, 2, jpegSegments(meta)), nil
 	case WebP:
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		if err := nativewebp.Encode(&b, m, nil); err != nil {
 			return nil, err
 		}
@@ -59,9 +63,9 @@ func Encode(m *image.RGBA, f Format, meta Meta) ([]byte, error) {
 }
 
 // EncodePNG writes any picture as PNG without metadata.
-func EncodePNG(m image.Image) ([]byte, error) {
+func EncodePNG(ctx context.Context, m image.Image) ([]byte, error) {
 	var b bytes.Buffer
-	err := pngEncoder.Encode(&b, m)
+	err := pngEncoder.Encode(attentiveWriter{ctx, &b}, m)
 	return b.Bytes(), err
 }
 

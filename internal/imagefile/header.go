@@ -2,11 +2,11 @@ package imagefile
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"image"
 	"image/gif"
-	"image/jpeg"
 	"image/png"
 
 	"golang.org/x/image/bmp"
@@ -108,7 +108,7 @@ func decodeConfig(f Format, data []byte) (image.Config, error) {
 	case PNG:
 		return pngConfig(data)
 	case JPEG:
-		return jpeg.DecodeConfig(r)
+		return jpegConfig(data)
 	case WebP:
 		return webpConfig(data)
 	case BMP:
@@ -121,27 +121,28 @@ func decodeConfig(f Format, data []byte) (image.Config, error) {
 }
 
 // decodePixels decodes the (first) picture. Only HEIC comes out cropped and upright.
-func decodePixels(f Format, data []byte) (image.Image, error) {
-	r := bytes.NewReader(data)
+// It ends soon after the context.
+func decodePixels(ctx context.Context, f Format, data []byte) (image.Image, error) {
+	r := reading(ctx, data)
 	switch f {
 	case PNG:
 		return png.Decode(r)
 	case JPEG:
-		return decodeJPEG(data)
+		return decodeJPEG(ctx, data)
 	case WebP:
 		still, err := firstFrame(data)
 		if err != nil {
 			return nil, err
 		}
-		return webp.Decode(bytes.NewReader(still))
+		return webp.Decode(reading(ctx, still))
 	case BMP:
 		return bmp.Decode(r)
 	case TIFF:
 		return tiff.Decode(r)
 	case HEIC:
-		return decodeHEIC(data)
+		return decodeHEIC(ctx, data)
 	case AVIF:
-		return decodeAVIF(data)
+		return decodeAVIF(ctx, data)
 	default:
 		return gif.Decode(r)
 	}

@@ -14,13 +14,16 @@ const maxTIFFPages = 10_000
 
 // Tags of TIFF 6.0 and its supplements.
 const (
-	tagSubfile     = 254
-	tagBits        = 258
-	tagCompression = 259
-	tagPhotometric = 262
-	tagPlanar      = 284
-	tagT4Options   = 292
-	tagICC         = 34675
+	tagSubfile      = 254
+	tagBits         = 258
+	tagCompression  = 259
+	tagPhotometric  = 262
+	tagPlanar       = 284
+	tagRowsPerStrip = 278
+	tagT4Options    = 292
+	tagTileWidth    = 322
+	tagTileLength   = 323
+	tagICC          = 34675
 )
 
 // directory is one page of a TIFF file: its tags, numbers as they are stored.
@@ -162,7 +165,11 @@ func tiffConfig(data []byte) (image.Config, error) {
 			return image.Config{}, unsupportedError(reason)
 		}
 	}
-	return tiff.DecodeConfig(bytes.NewReader(data))
+	size, err := tiff.DecodeConfig(bytes.NewReader(data))
+	if err != nil {
+		return size, err
+	}
+	return size, checkTIFF(data, size)
 }
 
 var tiffCompressions = map[int]string{

@@ -63,9 +63,9 @@ type instance struct {
 }
 
 // start makes an instance that may use so many bytes of memory.
-func (d decoder) start(memory int) (*instance, error) {
+func (d decoder) start(ctx context.Context, memory int) (*instance, error) {
 	in := &instance{}
-	in.ctx, in.cancel = context.WithTimeout(context.Background(), decodeTime)
+	in.ctx, in.cancel = context.WithTimeout(ctx, decodeTime)
 	var err error
 	if in.Instance, err = d.Start(in.ctx, memory); err != nil {
 		in.cancel()

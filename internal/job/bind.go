@@ -74,7 +74,7 @@ func (d *document) draw(ctx context.Context, i int) (*image.RGBA, pdf.Size, erro
 	if n := d.leaves[i].page; n > 0 {
 		data = imagefile.Page(data, n-1)
 	}
-	picture, err := imagefile.Decode(data,
+	picture, err := imagefile.Decode(ctx, data,
 		imagefile.Limits{MaxBytes: MaxFileBytes, MaxPixels: pdf.MaxPixels})
 	if err != nil {
 		return nil, pdf.Size{}, err

@@ -158,7 +158,7 @@ func (r *run) cleanPart(ctx context.Context, d *document,
 	}
 	if kept && d.leaves == nil {
 		d.leave(i)
-	} else if err := r.keepPart(d, i, page, paper, res); err != nil {
+	} else if err := r.keepPart(ctx, d, i, page, paper, res); err != nil {
 		return nil, false, err
 	}
 	res.Timings.Decode = drawn.Sub(start)
@@ -168,12 +168,12 @@ func (r *run) cleanPart(ctx context.Context, d *document,
 }
 
 // keepPart puts a cleaned page aside, at the size that it has in the original.
-func (r *run) keepPart(d *document, i int, page *unink.Page, size pdf.Size,
-	res *unink.Result) error {
+func (r *run) keepPart(ctx context.Context, d *document, i int, page *unink.Page,
+	size pdf.Size, res *unink.Result) error {
 	if page.Turned%180 != 0 {
 		size.Width, size.Height = size.Height, size.Width
 	}
-	data, format, err := r.encodePart(page.Image)
+	data, format, err := r.encodePart(ctx, page.Image)
 	if err != nil {
 		return err
 	}
@@ -183,14 +183,14 @@ func (r *run) keepPart(d *document, i int, page *unink.Page, size pdf.Size,
 
 // encodePart encodes a page's picture. Unless a format is asked for, coloured pages of the scan
 // finish, which are few flat colours or have a photo on them, get the one that is smaller.
-func (r *run) encodePart(m *image.RGBA) ([]byte, unink.Format, error) {
+func (r *run) encodePart(ctx context.Context, m *image.RGBA) ([]byte, unink.Format, error) {
 	format := imagefile.Choose(imagefile.Format(r.Options.Format), imagefile.Auto, m)
-	data, err := imagefile.Encode(m, format, imagefile.Meta{})
+	data, err := imagefile.Encode(ctx, m, format, imagefile.Meta{})
 	if err != nil || r.Options.Format != unink.Auto || r.Options.Finish != unink.Scan ||
 		format == imagefile.PNG {
 		return data, unink.Format(format), err
 	}
-	flat, err := imagefile.Encode(m, imagefile.PNG, imagefile.Meta{})
+	flat, err := imagefile.Encode(ctx, m, imagefile.PNG, imagefile.Meta{})
 	if len(flat) < len(data) {
 		return flat, unink.PNG, err
 	}

@@ -124,7 +124,7 @@ class Training(unittest.TestCase):
         for kind in (net.HAND, net.BOTH):
             logits = torch.zeros(1, 4, 8, 8)
             logits[:, kind] = 12
-            self.assertLess(loss_of(logits, label).item(), 0.5)
+            self.assertLess(loss_of(logits, label)[0].item(), 0.5)
 
     def test_trainings_compare_where_as_much_print_is_lost(self):
         """Moving all answers by a constant moves what is missed and what is lost, and not what is missed alike."""
