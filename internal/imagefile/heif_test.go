@@ -337,7 +337,7 @@ func TestDecodersAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := d.start(t.Context(), 4 << 20)
+	in, err := d.start(t.Context(), 4<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -347,7 +347,7 @@ func TestDecodersAreBounded(t *testing.T) {
 	in.close()
 
 	data := heicGrid(t, 12, 12)
-	if in, err = d.start(guestMemory(160*96*144, len(data))); err != nil {
+	if in, err = d.start(t.Context(), guestMemory(160*96*144, len(data))); err != nil {
 		t.Fatal(err)
 	}
 	defer in.close()
@@ -360,7 +360,7 @@ func TestDecodersAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	in.cancel()
-	if _, err := in.call("decode", file, uint32(len(data)), 0, out, out, out, out, out,
+	if _, err := in.decode(file, uint32(len(data)), 0, out, out, out, out, out,
 		out+64); !errors.Is(err, errGuestTime) {
 		t.Errorf("after its time: %v", err)
 	}

@@ -16,15 +16,19 @@ import (
 	"unink/internal/sandbox"
 )
 
-// The decoders that Go has none of, compiled to WebAssembly; THIRD_PARTY.md says what they are.
+// The decoders that Go has none of, or poorer ones, compiled to WebAssembly; THIRD_PARTY.md says
+// what they are.
 var (
 	//go:embed codec/heif.wasm.gz
 	heifWasm []byte
 	//go:embed codec/avif.wasm.gz
 	avifWasm []byte
+	//go:embed codec/tiff.wasm.gz
+	tiffWasm []byte
 
 	heifDecoder = compileOnce(heifWasm)
 	avifDecoder = compileOnce(avifWasm)
+	tiffDecoder = compileOnce(tiffWasm)
 )
 
 // decodeTime bounds a decoder that hostile data keeps busy; 50 megapixels take a tenth of it.
@@ -79,13 +83,13 @@ func (in *instance) close() {
 	in.cancel()
 }
 
-// call calls an exported function that has one result.
-func (in *instance) call(name string, params ...uint32) (uint32, error) {
+// decode calls the function that a decoder exports.
+func (in *instance) decode(params ...uint32) (uint32, error) {
 	wide := make([]uint64, len(params))
 	for i, p := range params {
 		wide[i] = uint64(p)
 	}
-	res, err := in.Call(in.ctx, name, wide...)
+	res, err := in.Call(in.ctx, "decode", wide...)
 	return uint32(res), reason(err)
 }
 
