@@ -88,6 +88,7 @@ type Page struct {
 	Curl        float64       // how far lines of print bowed, as a share of the page's longer side
 	Corners     [4][2]float64 // with Flattened: where the corners were in the input, in pixels
 	Confidence  Confidence
+	Unfinished  bool                     // the scan finish was left out: it would have lost print
 	Waves       int                      // of moire that were taken away
 	Timings     map[string]time.Duration // of the stages, by their names
 }
@@ -358,7 +359,7 @@ func (w *work) erase(context.Context) (*image.RGBA, error) {
 
 func (w *work) finish(context.Context) (*image.RGBA, error) {
 	if w.options.Finish == Scan {
-		finish.Scan(w.canvas, w.result.Image)
+		w.result.Unfinished = !finish.Scan(w.canvas, w.result.Image)
 	}
 	return w.result.Image, nil
 }
