@@ -176,7 +176,7 @@ func TestPhotoInPDFIsCleanedAsThePhoto(t *testing.T) {
 	page := restoretest.Picture(t, "../../docs/before.jpg")
 	size := page.Rect.Size()
 	seen := restoretest.OnDesk(page, restoretest.FromAbove(size.X, size.Y))
-	photo, err := imagefile.Encode(seen, imagefile.JPEG, imagefile.Meta{})
+	photo, err := imagefile.Encode(t.Context(), seen, imagefile.JPEG, imagefile.Meta{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func TestPhotoInPDFIsCleanedAsThePhoto(t *testing.T) {
 	if !alone.Flattened {
 		t.Fatal("the photo is not flattened")
 	}
-	want, err := imagefile.Decode(result, imagefile.Limits{})
+	want, err := imagefile.Decode(t.Context(), result, imagefile.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}

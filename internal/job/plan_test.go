@@ -18,12 +18,12 @@ import (
 )
 
 // asPNG is an engine's work that leaves a page as it was.
-func asPNG(_ context.Context, data []byte) (*unink.Result, error) {
-	p, err := imagefile.Decode(data, imagefile.Limits{})
+func asPNG(ctx context.Context, data []byte) (*unink.Result, error) {
+	p, err := imagefile.Decode(ctx, data, imagefile.Limits{})
 	if err != nil {
 		return nil, err
 	}
-	out, err := imagefile.EncodePNG(p.Pixels)
+	out, err := imagefile.EncodePNG(ctx, p.Pixels)
 	return &unink.Result{Data: out, Format: unink.PNG, Width: p.Width, Height: p.Height}, err
 }
 
@@ -54,11 +54,11 @@ func TestTIFFPages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := imagefile.Decode(imagefile.Page(data, i), imagefile.Limits{})
+		want, err := imagefile.Decode(t.Context(), imagefile.Page(data, i), imagefile.Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		page, err := imagefile.Decode(got, imagefile.Limits{})
+		page, err := imagefile.Decode(t.Context(), got, imagefile.Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,7 +133,7 @@ func TestPicturesAreBound(t *testing.T) {
 	}
 	var leaves []string
 	for i := range 3 {
-		picture, err := imagefile.Decode(imagefile.Page(scan, i), imagefile.Limits{})
+		picture, err := imagefile.Decode(t.Context(), imagefile.Page(scan, i), imagefile.Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -176,7 +176,7 @@ func pngOf(t *testing.T, width, height int, dpi float64) []byte {
 	m := image.NewRGBA(image.Rect(0, 0, width, height))
 	draw.Draw(m, m.Rect, image.White, image.Point{}, draw.Src)
 	m.Set(width/2, height/2, color.Black)
-	data, err := imagefile.Encode(m, imagefile.PNG, imagefile.Meta{DPI: [2]float64{dpi, dpi}})
+	data, err := imagefile.Encode(t.Context(), m, imagefile.PNG, imagefile.Meta{DPI: [2]float64{dpi, dpi}})
 	if err != nil {
 		t.Fatal(err)
 	}
