@@ -52,7 +52,7 @@ func decodeHEIC(ctx context.Context, data []byte) (*image.RGBA, error) {
 		return nil, err
 	}
 	decode := func(headerOnly, out uint32) error {
-		done, err := in.decode(file, uint32(len(data)), headerOnly,
+		done, err := in.call("decode", file, uint32(len(data)), headerOnly,
 			info+width, info+height, info+space, info+chroma, info+premultiplied, out)
 		if err == nil && done == 0 {
 			err = errGuestFailed
@@ -185,7 +185,7 @@ func decodeAVIF(ctx context.Context, data []byte) (*image.RGBA, error) {
 	}
 	decode := func(headerOnly, duration, out uint32) error {
 		const all = 0
-		done, err := in.decode(file, uint32(len(data)), headerOnly, all,
+		done, err := in.call("decode", file, uint32(len(data)), headerOnly, all,
 			info+width, info+height, info+depth, info+count, duration, out)
 		if err == nil && done == 0 {
 			err = errGuestFailed

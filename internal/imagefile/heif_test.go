@@ -360,7 +360,7 @@ func TestDecodersAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	in.cancel()
-	if _, err := in.decode(file, uint32(len(data)), 0, out, out, out, out, out,
+	if _, err := in.call("decode", file, uint32(len(data)), 0, out, out, out, out, out,
 		out+64); !errors.Is(err, errGuestTime) {
 		t.Errorf("after its time: %v", err)
 	}

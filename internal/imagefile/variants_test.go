@@ -7,7 +7,10 @@ import (
 	"image"
 	"image/color"
 	"image/jpeg"
+	"io"
 	"testing"
+
+	"golang.org/x/image/ccitt"
 )
 
 // setTag changes the first value of a tag, which must be there, in a TIFF file.
@@ -263,4 +266,36 @@ func noise(w, h int) *image.RGBA {
 		}
 	}
 	return m
+}
+
+// What is compressed as Group 4 comes out again.
+func TestGroup4(t *testing.T) {
+	for _, size := range []image.Point{{1, 1}, {61, 40}, {800, 500}} {
+		m := noise(size.X, size.Y)
+		for i := range m.Pix { // of runs, too
+			if i%4 != 3 {
+				m.Pix[i] = 255 * (m.Pix[i/40*40] >> 7)
+			}
+		}
+		if !Bilevel(m) || Bilevel(noise(3, 3)) {
+			t.Fatal("what is black and white is not told")
+		}
+		code, err := Group4(t.Context(), m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := ccitt.NewReader(bytes.NewReader(code), ccitt.MSB, ccitt.Group4, size.X, size.Y, nil)
+		rows, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stride := (size.X + 7) / 8
+		for y := range size.Y {
+			for x := range size.X {
+				if white := rows[y*stride+x/8]>>(7-x%8)&1 == 1; white != (m.RGBAAt(x, y).R == 255) {
+					t.Fatalf("%v: %d,%d is wrong", size, x, y)
+				}
+			}
+		}
+	}
 }

@@ -28,7 +28,7 @@ var (
 
 	heifDecoder = compileOnce(heifWasm)
 	avifDecoder = compileOnce(avifWasm)
-	tiffDecoder = compileOnce(tiffWasm)
+	tiffCodec   = compileOnce(tiffWasm)
 )
 
 // decodeTime bounds a decoder that hostile data keeps busy; 50 megapixels take a tenth of it.
@@ -83,13 +83,13 @@ func (in *instance) close() {
 	in.cancel()
 }
 
-// decode calls the function that a decoder exports.
-func (in *instance) decode(params ...uint32) (uint32, error) {
+// call calls an exported function that has one result.
+func (in *instance) call(name string, params ...uint32) (uint32, error) {
 	wide := make([]uint64, len(params))
 	for i, p := range params {
 		wide[i] = uint64(p)
 	}
-	res, err := in.Call(in.ctx, "decode", wide...)
+	res, err := in.Call(in.ctx, name, wide...)
 	return uint32(res), reason(err)
 }
 

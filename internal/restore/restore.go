@@ -150,6 +150,7 @@ type work struct {
 	*Engine
 	options Options
 	input   image.Point // size of the page as it came
+	bilevel bool        // it came in black and white
 	view
 	lean   measure.Lean // of the print in src
 	flat   *image.RGBA  // the page before highlighter was lifted
@@ -163,7 +164,8 @@ type work struct {
 
 // workOn begins the way of a page.
 func workOn(e *Engine, src *image.RGBA, o Options) *work {
-	return &work{Engine: e, options: o, input: src.Rect.Size(), view: view{src: src}}
+	return &work{Engine: e, options: o, input: src.Rect.Size(), bilevel: raster.Bilevel(src),
+		view: view{src: src}}
 }
 
 // view is a page and the picture of it that the networks see.
@@ -360,6 +362,9 @@ func (w *work) erase(context.Context) (*image.RGBA, error) {
 func (w *work) finish(context.Context) (*image.RGBA, error) {
 	if w.options.Finish == Scan {
 		w.result.Unfinished = !finish.Scan(w.canvas, w.result.Image)
+		if w.bilevel { // the greys are of its resampling
+			raster.ToBilevel(w.result.Image)
+		}
 	}
 	return w.result.Image, nil
 }

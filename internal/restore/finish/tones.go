@@ -18,8 +18,8 @@ const (
 	lightOnDark
 )
 
-// tones are the ground of a page and the print on it, in the cells of the light.
-type tones struct {
+// toneMap is the ground of a page and the print on it, in the cells of the light.
+type toneMap struct {
 	w, h          int
 	ground        []float32 // the median light of what is round a cell
 	light, dark   []float32 // and nearly its lightest and darkest
@@ -34,9 +34,9 @@ func lightCell(c *canvas.Canvas) int {
 
 // measureTones looks at a page in windows of about an em. What is thin in them and of another light
 // than most of the window is print.
-func measureTones(c *canvas.Canvas, page *image.RGBA) *tones {
+func measureTones(c *canvas.Canvas, page *image.RGBA) *toneMap {
 	cell := lightCell(c)
-	t := &tones{w: (c.W + cell - 1) / cell, h: (c.H + cell - 1) / cell, sample: max(1, cell/4)}
+	t := &toneMap{w: (c.W + cell - 1) / cell, h: (c.H + cell - 1) / cell, sample: max(1, cell/4)}
 	t.perEm = 4 * cell / t.sample
 	n := t.w * t.h
 	t.ground, t.light, t.dark = make([]float32, n), make([]float32, n), make([]float32, n)
@@ -78,7 +78,7 @@ func measureTones(c *canvas.Canvas, page *image.RGBA) *tones {
 type window struct{ x0, y0, x1, y1, w int }
 
 // measure fills cell i with what its window holds.
-func (t *tones) measure(i int, at window, v, noLight, noDark []float32) {
+func (t *toneMap) measure(i int, at window, v, noLight, noDark []float32) {
 	var count [256]int
 	all := (at.x1 - at.x0) * (at.y1 - at.y0)
 	for y := at.y0; y < at.y1; y++ {
@@ -88,15 +88,16 @@ func (t *tones) measure(i int, at window, v, noLight, noDark []float32) {
 	}
 	const few = 0.02
 	ground := float32(raster.HistogramQuantile(count, 0.5))
-	dark, light := float32(raster.HistogramQuantile(count, few)), float32(raster.HistogramQuantile(count, 1-few))
+	dark := float32(raster.HistogramQuantile(count, few))
+	light := float32(raster.HistogramQuantile(count, 1-few))
 	t.ground[i], t.dark[i], t.light[i] = ground, dark, light
 
 	// The larger of two contrasts is the print's, if it is print.
 	up, down := light-ground, ground-dark
-	half, thin := (ground+light)/2, noLight
+	half, rest := (ground+light)/2, noLight
 	kind := lightOnDark
 	if down > up {
-		half, thin, kind = (ground+dark)/2, noDark, darkOnLight
+		half, rest, kind = (ground+dark)/2, noDark, darkOnLight
 	}
 	const least, share, most = 50, 0.7, 0.45 // contrast; of the ground in the light; of the window
 	if max(up, down) < least || kind == lightOnDark && ground > share*light ||
@@ -108,7 +109,7 @@ func (t *tones) measure(i int, at window, v, noLight, noDark []float32) {
 		for x := at.x0; x < at.x1; x++ {
 			if s := y*at.w + x; v[s] > half == (kind == lightOnDark) {
 				strokes++
-				if thin[s] > half == (kind == lightOnDark) {
+				if rest[s] > half == (kind == lightOnDark) {
 					thick++
 				}
 			}
@@ -120,7 +121,7 @@ func (t *tones) measure(i int, at window, v, noLight, noDark []float32) {
 }
 
 // panels are the cells of the areas that are printed light on dark.
-func (t *tones) panels() []bool {
+func (t *toneMap) panels() []bool {
 	const (
 		around = 24  // cells in which the lightest is looked for
 		dark   = 0.8 // of that
@@ -152,7 +153,7 @@ func (t *tones) panels() []bool {
 }
 
 // lost says that print is gone: of too much of what was print before, hardly any contrast is left.
-func (t *tones) lost(after *tones) bool {
+func (t *toneMap) lost(after *toneMap) bool {
 	const hardly, much, least = 0.3, 0.05, 24 // of the contrast; of the print; cells
 	print, gone := 0, 0
 	for i, kind := range t.print {

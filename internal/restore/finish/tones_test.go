@@ -22,7 +22,7 @@ func letters(c *canvas.Canvas, area image.Rectangle, ink color.RGBA) {
 	}
 }
 
-var white, black = color.RGBA{255, 255, 255, 255}, color.RGBA{0, 0, 0, 255}
+var chalk, soot = color.RGBA{255, 255, 255, 255}, color.RGBA{0, 0, 0, 255}
 
 // lightAt is the mean light of a rectangle.
 func lightAt(m *image.RGBA, r image.Rectangle) int {
@@ -43,7 +43,7 @@ func TestLightOnDarkStays(t *testing.T) {
 		"black": {10, 10, 12, 255}, "blackboard": {38, 70, 55, 255}, "blue": {30, 60, 160, 255},
 	} {
 		c := blankSheet(func(int, int) color.RGBA { return ground })
-		letters(c, image.Rect(50, 40, 550, 440), white)
+		letters(c, image.Rect(50, 40, 550, 440), chalk)
 		c.MarkNearInk()
 		before := bytes.Clone(c.Src.Pix)
 		if Scan(c, c.Src) || !bytes.Equal(before, c.Src.Pix) {
@@ -65,8 +65,8 @@ func TestPanelKeepsItsPrint(t *testing.T) {
 				}
 				return color.RGBA{226, 222, 214, 255}
 			})
-			letters(c, image.Rect(40, 30, 560, 190), white)
-			letters(c, image.Rect(40, 230, 560, 470), black)
+			letters(c, image.Rect(40, 30, 560, 190), chalk)
+			letters(c, image.Rect(40, 230, 560, 470), soot)
 			for i := range c.Flags {
 				if light := c.Src.Pix[4*i]; known && (i < 200*c.W && light > 250 || i >= 200*c.W && light < 5) {
 					c.Flags[i] |= canvas.IsPrint
@@ -76,7 +76,8 @@ func TestPanelKeepsItsPrint(t *testing.T) {
 			if !Scan(c, c.Src) {
 				t.Fatalf("%s: not finished", name)
 			}
-			stroke, paper := lightAt(c.Src, image.Rect(310, 30, 313, 44)), lightAt(c.Src, image.Rect(100, 250, 500, 260))
+			stroke := lightAt(c.Src, image.Rect(310, 30, 313, 44))
+			paper := lightAt(c.Src, image.Rect(100, 250, 500, 260))
 			if stroke < 235 || paper < 250 {
 				t.Errorf("%s: a stroke on the panel is %d, the paper %d", name, stroke, paper)
 			}
@@ -93,7 +94,7 @@ func TestPanelKeepsItsPrint(t *testing.T) {
 
 // A shadow over print is no panel.
 func TestShadowIsNoPanel(t *testing.T) {
-	c := blankSheet(func(x, y int) color.RGBA {
+	c := blankSheet(func(_, y int) color.RGBA {
 		if y < 240 {
 			return color.RGBA{95, 95, 95, 255}
 		}
@@ -108,7 +109,7 @@ func TestShadowIsNoPanel(t *testing.T) {
 
 // Print that went is noticed, and paper that became white is not.
 func TestLostPrintIsNoticed(t *testing.T) {
-	page := func(paper uint8, print int) *tones {
+	page := func(paper uint8, print int) *toneMap {
 		c := blankSheet(even(paper))
 		letters(c, image.Rect(40, 30, 560, print), color.RGBA{20, 20, 20, 255})
 		return measureTones(c, c.Src)

@@ -43,8 +43,8 @@ built="$work/$(basename "$tiff")/libtiff"
 make -C "$work/$(basename "$tiff")" tiff
 
 clang-19 --target=wasm32-wasi $flags -I"$built" -I"$tiff/libtiff" -nostartfiles -Wl,--no-entry \
-	-Wl,--export=malloc -Wl,--export=free -Wl,--export=decode -Wl,--strip-all \
-	-Wl,-z,stack-size=1048576 "$here/tiff.c" "$built/libtiff.a" "$work/libjpeg.a" "$work/libz.a" \
+	-Wl,--export=malloc -Wl,--export=free -Wl,--export=decode -Wl,--export=encode \
+	-Wl,--strip-all -Wl,-z,stack-size=1048576 "$here/tiff.c" "$built/libtiff.a" "$work/libjpeg.a" "$work/libz.a" \
 	-o "$work/tiff.wasm"
 cd "$here/../../../.."
 gzip -9nc "$work/tiff.wasm" | go run ./internal/imagefile/codec/meter >"$here/../tiff.wasm.gz"

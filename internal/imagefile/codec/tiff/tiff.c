@@ -1,5 +1,5 @@
 /* decode reads the first page of a TIFF file: libtiff's own reading into red, green, blue and alpha,
- * as the page is stored, not turned. */
+ * as the page is stored, not turned. encode compresses black and white as Group 4. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static tmsize_t read_file(thandle_t handle, void *to, tmsize_t n)
 	return n;
 }
 
-static tmsize_t write_file(thandle_t handle, void *from, tmsize_t n)
+static tmsize_t read_only(thandle_t handle, void *from, tmsize_t n)
 {
 	return 0;
 }
@@ -74,7 +74,7 @@ enum result decode(const uint8_t *data, uint32_t size, uint32_t width, uint32_t 
 	char message[1024];
 	TIFFSetErrorHandler(NULL);
 	TIFFSetWarningHandler(NULL);
-	TIFF *tif = TIFFClientOpen("", "r", &f, read_file, write_file, seek_file, close_file, size_file,
+	TIFF *tif = TIFFClientOpen("", "r", &f, read_file, read_only, seek_file, close_file, size_file,
 			map_file, unmap_file);
 	if (!tif)
 		return BROKEN;
@@ -98,4 +98,69 @@ enum result decode(const uint8_t *data, uint32_t size, uint32_t width, uint32_t 
 		for (size_t i = 3; i < (size_t)width * height * 4; i += 4)
 			out[i] = 255;
 	return DONE;
+}
+
+/* written grows with what is written to it, and is given up with the instance. */
+struct written {
+	uint8_t *data;
+	size_t size, room, at;
+};
+
+static tmsize_t read_none(thandle_t handle, void *to, tmsize_t n)
+{
+	return 0;
+}
+
+static tmsize_t write_file(thandle_t handle, void *from, tmsize_t n)
+{
+	struct written *f = handle;
+	if (f->at + n > f->room) {
+		f->room = 2 * (f->at + n);
+		f->data = realloc(f->data, f->room);
+		if (!f->data)
+			__builtin_trap();
+	}
+	memcpy(f->data + f->at, from, n);
+	f->at += n;
+	if (f->at > f->size)
+		f->size = f->at;
+	return n;
+}
+
+static toff_t seek_written(thandle_t handle, toff_t to, int whence)
+{
+	struct written *f = handle;
+	f->at = to + (whence == SEEK_CUR ? f->at : whence == SEEK_END ? f->size : 0);
+	return f->at;
+}
+
+static toff_t size_written(thandle_t handle)
+{
+	return ((struct written *)handle)->size;
+}
+
+/* encode compresses rows of bits, black being 1, each row beginning a byte. It returns where the
+ * code is, and its size; 0 where it fails. */
+const uint8_t *encode(uint8_t *rows, uint32_t width, uint32_t height, uint32_t *size)
+{
+	const size_t header = 8; /* of the file */
+	struct written f = {0};
+	TIFFSetErrorHandler(NULL);
+	TIFFSetWarningHandler(NULL);
+	TIFF *tif = TIFFClientOpen("", "wm", &f, read_none, write_file, seek_written, close_file,
+			size_written, NULL, NULL);
+	if (!tif)
+		return NULL;
+	TIFFSetField(tif, TIFFTAG_IMAGEWIDTH, width);
+	TIFFSetField(tif, TIFFTAG_IMAGELENGTH, height);
+	TIFFSetField(tif, TIFFTAG_ROWSPERSTRIP, height);
+	TIFFSetField(tif, TIFFTAG_BITSPERSAMPLE, 1);
+	TIFFSetField(tif, TIFFTAG_SAMPLESPERPIXEL, 1);
+	TIFFSetField(tif, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISWHITE);
+	TIFFSetField(tif, TIFFTAG_COMPRESSION, COMPRESSION_CCITTFAX4);
+	if (TIFFWriteEncodedStrip(tif, 0, rows, (tmsize_t)((width + 7) / 8) * height) < 0 ||
+			!TIFFFlushData(tif) || f.size <= header)
+		return NULL;
+	*size = f.size - header;
+	return f.data + header;
 }
