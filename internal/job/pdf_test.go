@@ -246,9 +246,11 @@ func TestBlackAndWhitePages(t *testing.T) {
 	draw.Draw(m, m.Rect, image.White, image.Point{}, draw.Src)
 	r := rand.New(rand.NewPCG(1, 2))
 	for y := 100; y < 1300; y += 40 {
-		for x := 100; x < 900; x += 6 + r.IntN(12) {
-			top := y + r.IntN(10)
-			draw.Draw(m, image.Rect(x, top, x+3+r.IntN(3), y+20), image.Black, image.Point{}, draw.Src)
+		for x := 100; x < 900; x += 12 + r.IntN(24) {
+			for line, at := y, x; line < y+24; line++ { // leaning strokes
+				at += r.IntN(3) - 1
+				draw.Draw(m, image.Rect(at, line, at+4, line+1), image.Black, image.Point{}, draw.Src)
+			}
 		}
 	}
 	data, err := imagefile.Encode(t.Context(), m, imagefile.PNG,
