@@ -7,6 +7,8 @@ import (
 	"image"
 
 	"github.com/HugoSmits86/nativewebp"
+
+	"unink/internal/raster"
 )
 
 // Choose decides the format of a result: the one asked for or, for Auto, PNG when the input was
@@ -78,6 +80,9 @@ func insert(b []byte, at int, extra []byte) []byte {
 
 // appearance is what of a picture matters to its encoding.
 type appearance struct{ grey, lineArt bool }
+
+// Bilevel says that a picture has nothing but black and white.
+func Bilevel(m *image.RGBA) bool { return raster.Bilevel(m) }
 
 // look examines every pixel. Line art is grey with most of the page pure white.
 func look(m *image.RGBA) appearance {

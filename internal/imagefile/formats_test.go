@@ -17,7 +17,9 @@ import (
 func TestFiles(t *testing.T) {
 	for name, want := range map[string]*image.RGBA{
 		"deep.tif": bigCorner(), "tiles.tif": bigCorner(), "alpha.tif": onHalf(),
-		"rgb24.bmp": odd(), "rgba32.bmp": odd(), "palette4.bmp": odd(), "interlaced.gif": bigCorner(),
+		"planes.tif": bigCorner(), "palette2.tif": bigCorner(), "cmyk.tif": bigCorner(),
+		"rgb24.bmp": odd(), "rgba32.bmp": odd(), "palette4.bmp": odd(), "rle8.bmp": odd(),
+		"interlaced.gif": bigCorner(),
 	} {
 		p, err := Decode(t.Context(), fixture(t, name), Limits{})
 		if err != nil {
@@ -26,17 +28,23 @@ func TestFiles(t *testing.T) {
 		}
 		same(t, name, p.Pixels, want, 2, true)
 	}
-	p, err := Decode(t.Context(), fixture(t, "inks.jpg"), Limits{})
-	if err != nil {
-		t.Fatal(err)
+	for name, want := range map[string]*image.RGBA{
+		"inks.jpg": bigCorner(), "jpeg.tif": bigCorner(),
+		"lossy.webp": bigCorner(), "lossy-alpha.webp": onHalf(),
+	} {
+		p, err := Decode(t.Context(), fixture(t, name), Limits{})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		same(t, name, p.Pixels, want, 3, false)
 	}
-	same(t, "inks.jpg", p.Pixels, bigCorner(), 2, false)
 }
 
 // Fax pages are dithered: what is white and what is black in them is told by their blue quarter,
 // which is dark, and the white one.
 func TestFax(t *testing.T) {
-	for _, name := range []string{"fax3.tif", "pages.tif"} {
+	for _, name := range []string{"fax3.tif", "fax3-2d.tif", "fax3-fill.tif", "pages.tif"} {
 		p, err := Decode(t.Context(), fixture(t, name), Limits{})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -104,15 +112,20 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// What is not supported is refused from the header, with a reason.
+// What is not supported is refused from the header, with a reason and what to do.
 func TestRefusedVariants(t *testing.T) {
-	for name, reason := range map[string]string{
-		"cmyk.tif": "CMYK", "jpeg.tif": "JPEG compression", "planes.tif": "separate planes",
-		"fax3-2d.tif": "Group 3", "palette2.tif": "2 bits a pixel", "rle8.bmp": "bmp",
+	jpeg2000 := bytes.Clone(fixture(t, "tiles.tif"))
+	setTag(t, jpeg2000, tagCompression, 34712)
+	fractions := tiffOf(16, nil, [3]int{tagSampleFormat, 3, 3})
+	huffman := os2(1, nil)
+	binary.LittleEndian.PutUint32(huffman[30:], 3)
+	for reason, data := range map[string][]byte{
+		"JPEG 2000 compression; save it": jpeg2000, "fractions as samples; save it": fractions,
+		"compression 3; save it": huffman,
 	} {
-		_, err := Inspect(fixture(t, name), Limits{})
+		_, err := Inspect(data, Limits{})
 		if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), reason) {
-			t.Errorf("%s: %v, want ErrFormat that names %s", name, err, reason)
+			t.Errorf("%v, want ErrFormat that says %q", err, reason)
 		}
 	}
 	if _, err := Inspect([]byte("II+\x00\x08\x00\x00\x00"), Limits{}); !errors.Is(err, ErrFormat) ||

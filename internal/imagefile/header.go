@@ -7,11 +7,6 @@ import (
 	"fmt"
 	"image"
 	"image/gif"
-	"image/png"
-
-	"golang.org/x/image/bmp"
-	"golang.org/x/image/tiff"
-	"golang.org/x/image/webp"
 )
 
 // Header is what is known of a picture before its pixels are decoded.
@@ -112,7 +107,7 @@ func decodeConfig(f Format, data []byte) (image.Config, error) {
 	case WebP:
 		return webpConfig(data)
 	case BMP:
-		return bmp.DecodeConfig(r)
+		return bmpConfig(data)
 	case TIFF:
 		return tiffConfig(data)
 	default:
@@ -126,19 +121,15 @@ func decodePixels(ctx context.Context, f Format, data []byte) (image.Image, erro
 	r := reading(ctx, data)
 	switch f {
 	case PNG:
-		return png.Decode(r)
+		return decodePNG(ctx, data)
 	case JPEG:
 		return decodeJPEG(ctx, data)
 	case WebP:
-		still, err := firstFrame(data)
-		if err != nil {
-			return nil, err
-		}
-		return webp.Decode(reading(ctx, still))
+		return decodeWebP(ctx, data)
 	case BMP:
-		return bmp.Decode(r)
+		return decodeBMP(data)
 	case TIFF:
-		return tiff.Decode(r)
+		return decodeTIFF(ctx, data)
 	case HEIC:
 		return decodeHEIC(ctx, data)
 	case AVIF:

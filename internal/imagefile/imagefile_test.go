@@ -2,7 +2,6 @@ package imagefile
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
@@ -409,7 +408,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Add(withOrientation(encodeAs(f, JPEG, page), 6))
 	for _, format := range []Format{PNG, JPEG, WebP} {
-		data, err := Encode(context.Background(), page, format, Meta{DPI: [2]float64{72, 72}, ICC: rgbProfile("Display P3")})
+		data, err := Encode(f.Context(), page, format, Meta{DPI: [2]float64{72, 72}, ICC: rgbProfile("Display P3")})
 		if err != nil {
 			f.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"image"
 	"image/jpeg"
 	"iter"
+	"slices"
 	"sort"
 )
 
@@ -19,6 +20,7 @@ const (
 	markRST7 = 0xd7
 	markEOI  = 0xd9
 	markSOS  = 0xda // a scan, which its data follows
+	markDNL  = 0xdc // the height, behind the first scan
 	markDRI  = 0xdd // blocks between two restarts
 )
 
@@ -63,8 +65,40 @@ func scanEnd(data []byte, at int) int {
 	return len(data)
 }
 
+var errNoHeight = unsupportedError("it states no height; save it anew")
+
+// withHeight is a JPEG whose frame states the height, where it is stated behind the first scan.
+func withHeight(data []byte) ([]byte, error) {
+	const height = 5 // in the frame's segment
+	frame := 0
+	for part := range jpegParts(data) {
+		switch part.marker {
+		case markSOF0, markSOF0 + 1, markSOF2:
+			if len(part.body) < 3 || part.body[1] != 0 || part.body[2] != 0 {
+				return data, nil
+			}
+			frame = part.at
+		case markDNL:
+			if frame == 0 || len(part.body) != 2 {
+				return nil, errNoHeight
+			}
+			stated := slices.Concat(data[:part.at], data[part.at+4+len(part.body):])
+			copy(stated[frame+height:], part.body)
+			return stated, nil
+		}
+	}
+	if frame > 0 {
+		return nil, errNoHeight
+	}
+	return data, nil
+}
+
 // jpegConfig reads the size, and refuses a file that is too much work for it.
 func jpegConfig(data []byte) (image.Config, error) {
+	data, err := withHeight(data)
+	if err != nil {
+		return image.Config{}, err
+	}
 	size, err := jpeg.DecodeConfig(bytes.NewReader(data))
 	if err != nil {
 		return size, err
@@ -75,6 +109,10 @@ func jpegConfig(data []byte) (image.Config, error) {
 // decodeJPEG decodes a file, also one that was cut: what is missing of at most a tenth of its lines
 // is white, and of a progressive one the last refinement may be missing.
 func decodeJPEG(ctx context.Context, data []byte) (image.Image, error) {
+	data, err := withHeight(data)
+	if err != nil {
+		return nil, err
+	}
 	m, err := jpeg.Decode(reading(ctx, data))
 	if err == nil {
 		return m, nil

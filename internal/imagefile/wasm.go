@@ -16,15 +16,19 @@ import (
 	"unink/internal/sandbox"
 )
 
-// The decoders that Go has none of, compiled to WebAssembly; THIRD_PARTY.md says what they are.
+// The decoders that Go has none of, or poorer ones, compiled to WebAssembly; THIRD_PARTY.md says
+// what they are.
 var (
 	//go:embed codec/heif.wasm.gz
 	heifWasm []byte
 	//go:embed codec/avif.wasm.gz
 	avifWasm []byte
+	//go:embed codec/tiff.wasm.gz
+	tiffWasm []byte
 
 	heifDecoder = compileOnce(heifWasm)
 	avifDecoder = compileOnce(avifWasm)
+	tiffCodec   = compileOnce(tiffWasm)
 )
 
 // decodeTime bounds a decoder that hostile data keeps busy; 50 megapixels take a tenth of it.

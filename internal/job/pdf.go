@@ -97,15 +97,15 @@ func (d *document) close() {
 	d.source, d.waits, d.data = nil, nil, nil
 }
 
-// keep puts a page's picture aside.
-func (d *document) keep(i int, picture []byte, size pdf.Size) error {
+// keep puts a page's picture aside, which is a file, or the code of a fax of the given size.
+func (d *document) keep(i int, picture []byte, fax image.Point, size pdf.Size) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if _, err := d.waits.WriteAt(picture, d.end); err != nil {
 		return fmt.Errorf("the pages need a place in %s until all are done: %w", os.TempDir(), plain(err))
 	}
 	d.pages[i] = pdf.Page{Picture: io.NewSectionReader(d.waits, d.end, int64(len(picture))),
-		Size: size}
+		Fax: fax, Size: size}
 	d.end += int64(len(picture))
 	return nil
 }
@@ -178,7 +178,16 @@ func (r *run) keepPart(ctx context.Context, d *document, i int, page *unink.Page
 		return err
 	}
 	res.Format, res.Width, res.Height = format, page.Image.Rect.Dx(), page.Image.Rect.Dy()
-	return d.keep(i, data, size)
+	if r.Options.Format == unink.Auto && imagefile.Bilevel(page.Image) {
+		fax, err := imagefile.Group4(ctx, page.Image)
+		if err != nil {
+			return err
+		}
+		if len(fax) < len(data) {
+			return d.keep(i, fax, page.Image.Rect.Size(), size)
+		}
+	}
+	return d.keep(i, data, image.Point{}, size)
 }
 
 // encodePart encodes a page's picture. Unless a format is asked for, coloured pages of the scan

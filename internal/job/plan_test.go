@@ -99,7 +99,7 @@ func TestPicturesAreBound(t *testing.T) {
 		t.Fatal(err)
 	}
 	files := map[string][]byte{"scan.tif": scan, "broken.png": []byte("\x89PNG\r\n\x1a\n and nothing"),
-		"plain.png": pngOf(t, 100, 50, 0), "fine.png": pngOf(t, 200, 300, 144)}
+		"plain.png": pngOf(t, 100, 50, 0), "fine.png": pngOf(t, 600, 900, 144)}
 	for name, data := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
 			t.Fatal(err)
@@ -146,7 +146,7 @@ func TestPicturesAreBound(t *testing.T) {
 	}{
 		{"scan.pdf", "", strings.Join(leaves, " "), []string{"scan.tif"}},
 		{"two.pdf", "2-", strings.Join(leaves[1:], " "), []string{"scan.tif"}},
-		{"all.PDF", "", "100x150 " + strings.Join(leaves, " ") + " 595x298", []string{"fine.png", "scan.tif", "plain.png"}},
+		{"all.PDF", "", "300x450 " + strings.Join(leaves, " ") + " 595x298", []string{"fine.png", "scan.tif", "plain.png"}},
 	} {
 		if err := bind(c.out, c.pages, c.names...); err != nil {
 			t.Errorf("%s: %v", c.out, err)
@@ -181,4 +181,22 @@ func pngOf(t *testing.T, width, height int, dpi float64) []byte {
 		t.Fatal(err)
 	}
 	return data
+}
+
+// A picture's resolution is that of a page, or it means nothing: cameras state 72 dpi.
+func TestSizeOnPaper(t *testing.T) {
+	for _, c := range []struct {
+		width, height int
+		dpi           float64
+		want          string
+	}{
+		{3000, 4000, 72, "595x794"}, {1240, 1754, 150, "595x842"}, {2480, 3508, 0, "595x842"},
+		{3508, 4961, 300, "842x1191"}, {900, 2400, 300, "216x576"}, {200, 300, 300, "595x893"},
+	} {
+		size := onPaper(&imagefile.Picture{Pixels: image.NewRGBA(image.Rect(0, 0, c.width, c.height)),
+			Meta: imagefile.Meta{DPI: [2]float64{c.dpi, c.dpi}}})
+		if got := fmt.Sprintf("%.0fx%.0f", size.Width, size.Height); got != c.want {
+			t.Errorf("%d×%d pixels at %g dpi: %s points, want %s", c.width, c.height, c.dpi, got, c.want)
+		}
+	}
 }
