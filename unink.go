@@ -195,7 +195,8 @@ func (c *Cleaner) Clean(ctx context.Context, data []byte, o Options) (*Result, e
 	return r, nil
 }
 
-func encode(ctx context.Context, p *Page, f imagefile.Format, meta imagefile.Meta) (r *Result, err error) {
+func encode(ctx context.Context, p *Page, f imagefile.Format, meta imagefile.Meta) (r *Result,
+	err error) {
 	size := p.Image.Rect.Size()
 	r = &Result{Format: Format(f), Width: size.X, Height: size.Y, Report: p.Report}
 	if r.Data, err = imagefile.Encode(ctx, p.Image, f, meta); err == nil && p.Before != nil {

@@ -408,7 +408,8 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Add(withOrientation(encodeAs(f, JPEG, page), 6))
 	for _, format := range []Format{PNG, JPEG, WebP} {
-		data, err := Encode(f.Context(), page, format, Meta{DPI: [2]float64{72, 72}, ICC: rgbProfile("Display P3")})
+		meta := Meta{DPI: [2]float64{72, 72}, ICC: rgbProfile("Display P3")}
+		data, err := Encode(f.Context(), page, format, meta)
 		if err != nil {
 			f.Fatal(err)
 		}

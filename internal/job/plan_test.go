@@ -176,7 +176,8 @@ func pngOf(t *testing.T, width, height int, dpi float64) []byte {
 	m := image.NewRGBA(image.Rect(0, 0, width, height))
 	draw.Draw(m, m.Rect, image.White, image.Point{}, draw.Src)
 	m.Set(width/2, height/2, color.Black)
-	data, err := imagefile.Encode(t.Context(), m, imagefile.PNG, imagefile.Meta{DPI: [2]float64{dpi, dpi}})
+	meta := imagefile.Meta{DPI: [2]float64{dpi, dpi}}
+	data, err := imagefile.Encode(t.Context(), m, imagefile.PNG, meta)
 	if err != nil {
 		t.Fatal(err)
 	}
