@@ -411,8 +411,8 @@ func keepsTheOrder(t *testing.T, _ *service, p *browsertest.Page) {
 	p.Is(order, "02.png,01.png,21.png,03.png,12.png,last.png")
 
 	// as soon as that: what is done in the moment before a reload lasts, too
-	p.Eval(`window.before = true; document.querySelector("[aria-label='Remove: last.png']").click(); document.querySelector('#removed button').click();
-		document.querySelector("[aria-label='Move: 12.png']").dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowUp' })); location.reload()`)
+	p.Eval(`window.before = true, document.querySelector("[aria-label='Remove: last.png']").click(), document.querySelector('#removed button').click(),
+		document.querySelector("[aria-label='Move: 12.png']").dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowUp' })), location.reload()`)
 	p.Arrives(`!window.before && document.body.classList.contains('ready')`)
 	p.Is(order, "02.png,01.png,21.png,12.png,03.png,last.png")
 }
