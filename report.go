@@ -18,7 +18,8 @@ type Report struct {
 	Curl      float64 `json:"curl"`      // how far lines of print bowed, which was undone, as a share of the page's longer side; 0 if it was not bent
 	// where the result's corners were, if it was flattened
 	Corners    *Corners   `json:"corners,omitempty"`
-	Moire      int        `json:"moire"` // waves of a photographed screen's pattern that were taken away
+	Unfinished bool       `json:"unfinished,omitempty"` // the scan finish was left out: the page is light on dark, or would have lost print
+	Moire      int        `json:"moire"`                // waves of a photographed screen's pattern that were taken away
 	Confidence Confidence `json:"confidence"`
 	Timings    Timings    `json:"ms"`
 }
@@ -95,7 +96,7 @@ func reportOf(p *restore.Page, total time.Duration) Report {
 	took := p.Timings
 	r := Report{
 		Removed: p.Removed, Turned: p.Turned, Flattened: p.Flattened, Skew: p.Skew, Curl: p.Curl,
-		Moire: p.Waves, Confidence: Confidence(p.Confidence),
+		Unfinished: p.Unfinished, Moire: p.Waves, Confidence: Confidence(p.Confidence),
 		Timings: Timings{
 			Orient: took["orient"], Flatten: took["flatten"], Demoire: took["demoire"],
 			Segment: took["segment"], Erase: took["erase"], Finish: took["finish"], Total: total,

@@ -172,7 +172,7 @@ func (c *Cleaner) Clean(ctx context.Context, data []byte, o Options) (*Result, e
 		return nil, err
 	}
 	start := time.Now()
-	in, err := imagefile.Decode(data, c.limits.internal())
+	in, err := imagefile.Decode(ctx, data, c.limits.internal())
 	if err != nil {
 		return nil, wrap("decode", err)
 	}
@@ -184,7 +184,7 @@ func (c *Cleaner) Clean(ctx context.Context, data []byte, o Options) (*Result, e
 		return nil, err
 	}
 	cleaned := time.Now()
-	r, err := encode(page, imagefile.Choose(imagefile.Format(o.Format), in.Format, page.Image),
+	r, err := encode(ctx, page, imagefile.Choose(imagefile.Format(o.Format), in.Format, page.Image),
 		in.Meta)
 	if err != nil {
 		return nil, wrap("encode", err)
@@ -195,19 +195,20 @@ func (c *Cleaner) Clean(ctx context.Context, data []byte, o Options) (*Result, e
 	return r, nil
 }
 
-func encode(p *Page, f imagefile.Format, meta imagefile.Meta) (r *Result, err error) {
+func encode(ctx context.Context, p *Page, f imagefile.Format, meta imagefile.Meta) (r *Result,
+	err error) {
 	size := p.Image.Rect.Size()
 	r = &Result{Format: Format(f), Width: size.X, Height: size.Y, Report: p.Report}
-	if r.Data, err = imagefile.Encode(p.Image, f, meta); err == nil && p.Before != nil {
-		r.Before, err = imagefile.Encode(p.Before, imagefile.JPEG, meta)
+	if r.Data, err = imagefile.Encode(ctx, p.Image, f, meta); err == nil && p.Before != nil {
+		r.Before, err = imagefile.Encode(ctx, p.Before, imagefile.JPEG, meta)
 	}
 	if err != nil || p.Mask == nil {
 		return r, err
 	}
-	if r.Handwriting, err = imagefile.EncodePNG(p.Handwriting); err != nil {
+	if r.Handwriting, err = imagefile.EncodePNG(ctx, p.Handwriting); err != nil {
 		return nil, err
 	}
-	r.Mask, err = imagefile.EncodePNG(p.Mask)
+	r.Mask, err = imagefile.EncodePNG(ctx, p.Mask)
 	return r, err
 }
 

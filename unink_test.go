@@ -296,7 +296,7 @@ func TestBeforeLiesAsTheResult(t *testing.T) {
 
 func pixelsOf(t *testing.T, data []byte) *image.RGBA {
 	t.Helper()
-	m, err := imagefile.Decode(data, imagefile.Limits{})
+	m, err := imagefile.Decode(t.Context(), data, imagefile.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,10 +1,11 @@
-"""Exports a checkpoint to ONNX, in eight bits, with its manifests and the vectors that prove Go computes the same.
+"""Exports a checkpoint to ONNX, with its manifests and the vectors that prove Go computes the same.
 
-    python3 -m training.export CHECKPOINT [--out models] [--crops N]
+    python3 -m training.export CHECKPOINT [--out models]
 
-Writes models/segment.onnx and overview.onnx with a .json each, and models/parity/NN.png (an RGB crop), NN.context.bin
-(what the Segmenter is told of it, one vector a cell of 32 pixels) and NN.bin (its logits), float32, little endian, channel
-by row by column.
+Writes models/segment.onnx and overview.onnx with a .json each. The segmenter computes in float32 and
+its weights are stored in half precision; the overview computes in eight bits. models/parity keeps
+its NN.png (an RGB crop) and gets NN.context.bin (what the segmenter is told of it, one vector a cell
+of 32 pixels) and NN.bin (its logits), float32, little endian, channel by row by column.
 """
 
 import argparse
@@ -17,14 +18,12 @@ import numpy as np
 import torch
 
 from . import net as N
-from . import views
+from . import real, views
 from .data import Shards
-from .quantise import quantise, to_onnx
-from .train import Material, measure
+from .quantise import quantise, store_halves, to_onnx
+from .train import measure
 
-SAMPLES = 16  # batches that show the ranges of the activations
-CROP = (128, 160)
-SEED = 5
+SAMPLES = 48  # pages that show the ranges of the activations
 
 
 def load(path):
@@ -35,30 +34,32 @@ def load(path):
     return model.eval(), state
 
 
-def calibration(overview):
-    """Inputs of both networks as training shows them: pages, and windows with their context."""
-    rng, material = np.random.default_rng(SEED), Material()
-    pages, windows = [], []
-    for _ in range(SAMPLES):
-        image, page, places, _, _ = material.batch(rng, 1, 3, 384)
-        with torch.no_grad():
-            pages.append((page,))
-            windows.append((image, N.seen_by(overview(page).expand(len(places), -1, -1, -1), places)))
-    return pages, windows
+def half(net):
+    """The network with weights that half precision holds, as they will be stored."""
+    return net.load_state_dict({k: v.half().float() if v.is_floating_point() else v
+                                for k, v in net.state_dict().items()})
 
 
-def write_parity(model, context, crops, out):
-    out.mkdir(parents=True, exist_ok=True)
-    for old in out.glob("*"):
-        old.unlink()
-    height, width = (n // N.MULTIPLE for n in CROP)
-    for i, rgb in enumerate(crops):
+def some_pages():
+    """Overviews of pages trained on, evenly chosen, that show the ranges of the activations."""
+    sources = real.sources("train")
+    chosen = sources[::max(1, len(sources) // SAMPLES)][:SAMPLES]
+    images = [views.whole_page(s)[0] for s in chosen]
+    if not images:
+        shards = Shards("train")
+        images = [shards.crop(i)[0] for i in range(min(SAMPLES, len(shards)))]
+    return [(torch.from_numpy(views.overview_of(image))[None],) for image in images]
+
+
+def write_parity(model, context, out):
+    for i, path in enumerate(sorted(out.glob("*.png"))):
+        rgb = cv2.imread(str(path))[..., ::-1]
+        height, width = (n // N.MULTIPLE for n in rgb.shape[:2])
         told = context[..., i:i + height, :width].contiguous()
         with torch.no_grad():
             logits = model(torch.from_numpy(views.as_input(rgb))[None], told)
-        cv2.imwrite(str(out / f"{i:02d}.png"), rgb[..., ::-1])
-        told[0].numpy().astype("<f4").tofile(out / f"{i:02d}.context.bin")
-        logits[0].numpy().astype("<f4").tofile(out / f"{i:02d}.bin")
+        told[0].numpy().astype("<f4").tofile(path.with_suffix(".context.bin"))
+        logits[0].numpy().astype("<f4").tofile(path.with_suffix(".bin"))
 
 
 def write_manifest(path, version, **more):
@@ -72,12 +73,11 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("checkpoint")
     p.add_argument("--out", default="models", type=Path)
-    p.add_argument("--crops", default=2, type=int)
     a = p.parse_args()
     model, state = load(a.checkpoint)
+    half(model.segmenter)
     parameters = [N.parameters(m) for m in (model.segmenter, model.overview)]
-    pages, windows = calibration(model.overview)
-    model.segmenter = quantise(model.segmenter, windows)
+    pages = some_pages()
     model.overview = quantise(model.overview, pages)
     metrics = measure(model)
 
@@ -85,17 +85,20 @@ def main():
     cells = {2: "rows", 3: "columns"}
     path = a.out / "segment.onnx"
     example = (torch.rand(1, 3, 256, 256), torch.rand(1, N.CONTEXT, 8, 8))
-    to_onnx(model.segmenter, path, example, ["image", "context", "logits"], {"image": side, "context": cells, "logits": side})
-    write_manifest(path, state["version"], em=N.EM, classes=N.CLASSES, inputs=["image", "context"], output="logits",
-                   multiple=N.MULTIPLE, parameters=parameters[0], metrics=metrics)
+    names = ["image", "context", "logits"]
+    to_onnx(model.segmenter, path, example, names, {"image": side, "context": cells, "logits": side})
+    store_halves(path)
+    write_manifest(path, state["version"], windows=state["windows"], em=N.EM, classes=N.CLASSES,
+                   inputs=names[:2], output=names[2], multiple=N.MULTIPLE,
+                   parameters=parameters[0], metrics=metrics)
     path = a.out / "overview.onnx"
     to_onnx(model.overview, path, pages[0], ["page", "context"])
     write_manifest(path, state["version"], inputs=["page"], output="context", side=N.OVERVIEW_SIDE,
                    largest=N.OVERVIEW_LARGEST, stride=N.OVERVIEW_STRIDE, parameters=parameters[1])
     with torch.no_grad():
         context = model.overview(*pages[0])
-    val = Shards("val")
-    write_parity(model.segmenter, context, [val.crop(i)[0][:CROP[0], :CROP[1]] for i in range(a.crops)], a.out / "parity")
+    (a.out / "parity").mkdir(exist_ok=True)
+    write_parity(model.segmenter, context, a.out / "parity")
 
 
 if __name__ == "__main__":

@@ -3,9 +3,7 @@
 # tells of that half; from what both tell, the judge learns. A fold has its own real pages and
 # samples, and shares the rest.
 #
-#   sh training/judge.sh [WEIGHTS]    a checkpoint that has seen no real page, to begin the folds with
-#
-# MINUTES (50) is how long each fold's segmenter is trained; from nothing it needs many hours.
+# A fold's segmenter is trained by recipes/fold.toml, which begins with the reader's release.
 set -eu
 cd "$(dirname "$0")/.."
 data=$(cd "${UNINK_DATA:-training/data}" && pwd)
@@ -20,9 +18,8 @@ for fold in 0 1; do
 	done
 	python3 -m training.real --fold $fold
 	python3 -m training.data make --split train --count 240 --seed 7$fold
-	python3 -m training.train ${1:+--init "$1"} --minutes "${MINUTES:-50}" --seed 7$fold \
-		--out "$out/run$fold"
-	python3 -m training.export "$out/run$fold/last.pt" --out "$out/models$fold"
+	python3 -m training.train training/recipes/fold.toml --out "$out/run$fold"
+	python3 -m training.export "$out/run$fold/weights.pt" --out "$out/models$fold"
 	python3 -m training.judge pages "$out/pages$fold" --split fold --seed $fold
 	go run ./training/regions -dir "$out/pages$fold" -out "$out/regions$fold" \
 		-models "$out/models$fold"

@@ -2,7 +2,7 @@
 (training.data).
 
     python3 -m training.train RECIPE --out build/run            begins
-    python3 -m training.train RECIPE --out build/run --resume   goes on where it was stopped
+    python3 -m training.train RECIPE --out build/run --resume   goes on where it was stopped, or begins
     python3 -m training.train RECIPE --out build/run --branch build/a --windows 30000
 
 A run can be stopped at any second. Every few minutes its state is written: weights, averaged
@@ -302,11 +302,10 @@ class Run:
         return groups
 
     def begin(self):
-        self.model.segmenter.reader.load_state_dict(reader.released(), strict=False)
         if self.recipe.begin:
-            given = torch.load(self.recipe.begin, map_location="cpu")["ema"]
-            known = {k: v.float() for k, v in given.items() if k.startswith("overview.")}
-            self.model.load_state_dict(known, strict=False)
+            self.model.load_state_dict(torch.load(self.recipe.begin, map_location="cpu")["ema"])
+        else:
+            self.model.segmenter.reader.load_state_dict(reader.released(), strict=False)
         self.mean.module.load_state_dict(self.model.state_dict())
 
     def load(self, path):
@@ -435,7 +434,7 @@ def work(rank, world, a):
         torch.set_num_threads(1)
     run = Run(recipe_of(a.recipe), a.branch or a.out, a.device, a.half, rank, world)
     state = Path(a.out) / "state.pt"
-    if a.resume or a.branch:
+    if state.exists():
         run.load(state)
     else:
         run.begin()
@@ -462,8 +461,8 @@ def main():
     there = (Path(a.out) / "state.pt").exists()
     if there and not (a.resume or a.branch):
         sys.exit(f"{a.out} holds a run: --resume goes on with it; for another, name another folder")
-    if not there and (a.resume or a.branch):
-        sys.exit(f"{a.out} holds no run: leave --resume and --branch out to begin one")
+    if a.branch and not there:
+        sys.exit(f"{a.out} holds no run to branch from: leave --branch out to begin one")
     world = a.processes if a.device == "cpu" else 1
     if world > 1:
         os.environ.setdefault("OMP_NUM_THREADS", "1")

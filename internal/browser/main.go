@@ -95,12 +95,13 @@ func cleanPicture(c *unink.Cleaner, picture, asked js.Value) (*unink.Result, err
 	if err != nil {
 		return nil, err
 	}
-	page, err := c.CleanImage(context.Background(), pixels(picture), options)
+	ctx := context.Background() // a page is given up by ending the worker
+	page, err := c.CleanImage(ctx, pixels(picture), options)
 	if err != nil {
 		return nil, err
 	}
-	return encode(page, imagefile.Choose(imagefile.Format(options.Format), imagefile.Format(source),
-		page.Image))
+	format := imagefile.Choose(imagefile.Format(options.Format), imagefile.Format(source), page.Image)
+	return encode(ctx, page, format)
 }
 
 func read(asked js.Value) (o unink.Options, err error) {
@@ -135,18 +136,19 @@ func pixels(picture js.Value) *image.RGBA {
 }
 
 // encode gives a page as a file, without the mask, which no web page asks for.
-func encode(page *unink.Page, format imagefile.Format) (r *unink.Result, err error) {
+func encode(ctx context.Context, page *unink.Page, format imagefile.Format) (r *unink.Result,
+	err error) {
 	r = &unink.Result{Format: unink.Format(format), Report: page.Report}
-	if r.Data, err = imagefile.Encode(page.Image, format, imagefile.Meta{}); err != nil {
+	if r.Data, err = imagefile.Encode(ctx, page.Image, format, imagefile.Meta{}); err != nil {
 		return nil, err
 	}
 	if page.Handwriting != nil {
-		if r.Handwriting, err = imagefile.EncodePNG(page.Handwriting); err != nil {
+		if r.Handwriting, err = imagefile.EncodePNG(ctx, page.Handwriting); err != nil {
 			return nil, err
 		}
 	}
 	if page.Before != nil {
-		r.Before, err = imagefile.Encode(page.Before, imagefile.JPEG, imagefile.Meta{})
+		r.Before, err = imagefile.Encode(ctx, page.Before, imagefile.JPEG, imagefile.Meta{})
 	}
 	return r, err
 }

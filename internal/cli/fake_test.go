@@ -24,8 +24,8 @@ func openDrawing(c unink.Config) (engine, error) {
 	return drawing{imagefile.Limits{MaxBytes: c.Limits.MaxBytes}}, nil
 }
 
-func (d drawing) Clean(_ context.Context, data []byte, o unink.Options) (*unink.Result, error) {
-	p, err := imagefile.Decode(data, d.limits)
+func (d drawing) Clean(ctx context.Context, data []byte, o unink.Options) (*unink.Result, error) {
+	p, err := imagefile.Decode(ctx, data, d.limits)
 	if errors.Is(err, imagefile.ErrFormat) {
 		return nil, &unink.Error{Code: unink.ErrFormat, Op: "decode", Message: err.Error()}
 	} else if err != nil {
@@ -36,12 +36,12 @@ func (d drawing) Clean(_ context.Context, data []byte, o unink.Options) (*unink.
 		Report: unink.Report{Removed: 0.25}}
 	res.Timings.Total = time.Millisecond
 	if o.Layers {
-		if res.Mask, err = imagefile.EncodePNG(p.Pixels); err != nil {
+		if res.Mask, err = imagefile.EncodePNG(ctx, p.Pixels); err != nil {
 			return nil, err
 		}
 		res.Handwriting = res.Mask
 	}
-	res.Data, err = imagefile.Encode(p.Pixels, format, p.Meta)
+	res.Data, err = imagefile.Encode(ctx, p.Pixels, format, p.Meta)
 	return res, err
 }
 

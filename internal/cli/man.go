@@ -13,8 +13,8 @@ type manCmd struct{}
 
 // Help is shown under the flags.
 func (manCmd) Help() string {
-	return `To read it: unink man | man -l -
-To install it: unink man > /usr/local/share/man/man1/unink.1`
+	return `To read it, where man is installed (Debian: apt-get install man-db): unink man | man -l -
+To install it: mkdir -p /usr/local/share/man/man1 && unink man > /usr/local/share/man/man1/unink.1`
 }
 
 // Run prints it.

@@ -75,6 +75,9 @@ func (r *textReport) Page(o job.Outcome) {
 		if o.Result.Flattened {
 			corrected += "flattened, "
 		}
+		if o.Result.Unfinished {
+			corrected += "left without the scan finish, "
+		}
 		what := fmt.Sprintf("%s%.1f %% removed, %d ms", corrected, 100*o.Result.Removed,
 			o.Result.Timings.Total.Milliseconds())
 		if o.Part {

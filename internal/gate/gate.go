@@ -25,9 +25,6 @@ var (
 	ErrNoWorker = errors.New("gate: there is no worker")
 	// ErrLate says that a task cannot be done within its time because of those before it.
 	ErrLate = errors.New("gate: too much work is before the task")
-	// ErrTooMuch says that a task larger than the usual cannot be done within its time even if it is
-	// alone.
-	ErrTooMuch = errors.New("gate: the task is too much work")
 )
 
 // ErrWorker is what a cleaner on other machines returns, wrapped with its cause, when the worker
@@ -86,7 +83,6 @@ type Gate struct {
 	load    float64 // sizes of those that wait
 	// what a task of size 1 takes: mean of the last ones; 0 before the first is done
 	usual       time.Duration
-	best        time.Duration // the least that it took
 	interactive line
 	bulk        line
 	closed      bool
@@ -162,19 +158,12 @@ func (g *Gate) Refusal(turn Turn) error {
 	return g.refusal(turn)
 }
 
-// doubt is how much of an estimate stays after it has refused a task for good: only tasks that run
-// can correct it, and there may be no others.
-const doubt = 0.98
-
 func (g *Gate) refusal(turn Turn) error {
 	switch {
 	case g.closed:
 		return ErrClosed
 	case g.workers == 0:
 		return ErrNoWorker
-	case turn.Within > 0 && turn.size() > 1 && times(g.best, turn.size()) > turn.Within:
-		g.best = times(g.best, doubt)
-		return ErrTooMuch
 	case turn.Within > 0 && len(g.running) >= g.workers &&
 		times(g.usual, g.foreseen(g.before(turn))+turn.size()) > turn.Within:
 		return ErrLate
@@ -219,10 +208,9 @@ func (g *Gate) learn(v *visit) {
 	defer g.mu.Unlock()
 	took := times(time.Since(v.began), 1/v.turn.size())
 	if g.usual == 0 {
-		g.usual, g.best = took, took
+		g.usual = took
 	}
 	g.usual += (took - g.usual) / 8
-	g.best = min(g.best, took)
 }
 
 func times(d time.Duration, factor float64) time.Duration {

@@ -106,9 +106,6 @@ func asFailure(err error) *failure {
 	case errors.Is(err, gate.ErrLate):
 		return busy(err, "the pages that wait leave too little time for this one; try again later, or "+
 			"a smaller image")
-	case errors.Is(err, gate.ErrTooMuch):
-		return failWith(err, badDimensions, "the image has more pixels than can be worked on within "+
-			"the service's deadline; scale it down")
 	case errors.Is(err, gate.ErrClosed):
 		return busy(err, "the service is shutting down; try again")
 	case errors.Is(err, gate.ErrNoWorker):

@@ -308,9 +308,6 @@ func (s *Server) clean(ctx context.Context, in input) (*unink.Result, error) {
 	}
 	c := ctx.Value(callKey{}).(*call)
 	c.pixels = info.Width * info.Height
-	if err := s.work.Refusal(s.turnOf(c)); errors.Is(err, gate.ErrTooMuch) { // whoever pays for it
-		return nil, err
-	}
 	if err := s.admit(ctx, c); err != nil {
 		return nil, err
 	}

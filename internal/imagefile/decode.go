@@ -1,6 +1,7 @@
 package imagefile
 
 import (
+	"context"
 	"fmt"
 	"image"
 	"image/draw"
@@ -17,15 +18,18 @@ type Picture struct {
 }
 
 // Decode checks the header as [Inspect] does, then decodes the (first) picture, lays it over
-// white and turns it upright.
-func Decode(data []byte, l Limits) (p *Picture, err error) {
+// white and turns it upright. It returns the context's error soon after that ended.
+func Decode(ctx context.Context, data []byte, l Limits) (p *Picture, err error) {
 	defer recoverBroken(&err)
 	h, err := Inspect(data, l)
 	if err != nil {
 		return nil, err
 	}
 	data = firstPage(h.Format, data)
-	m, err := decodePixels(h.Format, data)
+	m, err := decodePixels(ctx, h.Format, data)
+	if ended := ctx.Err(); ended != nil {
+		return nil, ended
+	}
 	if err != nil {
 		return nil, broken(h.Format, err)
 	}

@@ -2,10 +2,13 @@ package imagefile
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"image"
 
 	"github.com/HugoSmits86/nativewebp"
+
+	"unink/internal/raster"
 )
 
 // Choose decides the format of a result: the one asked for or, for Auto, PNG when the input was
@@ -25,10 +28,10 @@ func Choose(asked, input Format, m *image.RGBA) Format {
 // Encode writes an opaque picture with its metadata. Grey pictures are written as grey where the
 // format can, and PNG with as few bits a pixel as lose nothing. WebP is lossless and carries no
 // resolution. A profile is kept where the file may have it: of RGB with colours, of grey with
-// greys.
-func Encode(m *image.RGBA, f Format, meta Meta) ([]byte, error) {
+// greys. It returns the context's error soon after that ended.
+func Encode(ctx context.Context, m *image.RGBA, f Format, meta Meta) ([]byte, error) {
 	if f == PNG {
-		return encodePNG(m, meta)
+		return encodePNG(ctx, m, meta)
 	}
 	l := look(m)
 	if isGreyProfile(meta.ICC) != l.grey || l.grey && f == WebP {
@@ -41,12 +44,15 @@ func Encode(m *image.RGBA, f Format, meta Meta) ([]byte, error) {
 		if l.grey {
 			src = toGray(m)
 		}
-		data, err := encodeJPEG(src)
+		data, err := encodeJPEG(ctx, src)
 		if err != nil {
 			return nil, err
 		}
 		return insert(data, 2, jpegSegments(meta)), nil
 	case WebP:
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		if err := nativewebp.Encode(&b, m, nil); err != nil {
 			return nil, err
 		}
@@ -59,9 +65,9 @@ func Encode(m *image.RGBA, f Format, meta Meta) ([]byte, error) {
 }
 
 // EncodePNG writes any picture as PNG without metadata.
-func EncodePNG(m image.Image) ([]byte, error) {
+func EncodePNG(ctx context.Context, m image.Image) ([]byte, error) {
 	var b bytes.Buffer
-	err := pngEncoder.Encode(&b, m)
+	err := pngEncoder.Encode(attentiveWriter{ctx, &b}, m)
 	return b.Bytes(), err
 }
 
@@ -74,6 +80,9 @@ func insert(b []byte, at int, extra []byte) []byte {
 
 // appearance is what of a picture matters to its encoding.
 type appearance struct{ grey, lineArt bool }
+
+// Bilevel says that a picture has nothing but black and white.
+func Bilevel(m *image.RGBA) bool { return raster.Bilevel(m) }
 
 // look examines every pixel. Line art is grey with most of the page pure white.
 func look(m *image.RGBA) appearance {

@@ -2,16 +2,11 @@ package imagefile
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"image"
 	"image/gif"
-	"image/jpeg"
-	"image/png"
-
-	"golang.org/x/image/bmp"
-	"golang.org/x/image/tiff"
-	"golang.org/x/image/webp"
 )
 
 // Header is what is known of a picture before its pixels are decoded.
@@ -108,11 +103,11 @@ func decodeConfig(f Format, data []byte) (image.Config, error) {
 	case PNG:
 		return pngConfig(data)
 	case JPEG:
-		return jpeg.DecodeConfig(r)
+		return jpegConfig(data)
 	case WebP:
 		return webpConfig(data)
 	case BMP:
-		return bmp.DecodeConfig(r)
+		return bmpConfig(data)
 	case TIFF:
 		return tiffConfig(data)
 	default:
@@ -121,27 +116,24 @@ func decodeConfig(f Format, data []byte) (image.Config, error) {
 }
 
 // decodePixels decodes the (first) picture. Only HEIC comes out cropped and upright.
-func decodePixels(f Format, data []byte) (image.Image, error) {
-	r := bytes.NewReader(data)
+// It ends soon after the context.
+func decodePixels(ctx context.Context, f Format, data []byte) (image.Image, error) {
+	r := reading(ctx, data)
 	switch f {
 	case PNG:
-		return png.Decode(r)
+		return decodePNG(ctx, data)
 	case JPEG:
-		return decodeJPEG(data)
+		return decodeJPEG(ctx, data)
 	case WebP:
-		still, err := firstFrame(data)
-		if err != nil {
-			return nil, err
-		}
-		return webp.Decode(bytes.NewReader(still))
+		return decodeWebP(ctx, data)
 	case BMP:
-		return bmp.Decode(r)
+		return decodeBMP(data)
 	case TIFF:
-		return tiff.Decode(r)
+		return decodeTIFF(ctx, data)
 	case HEIC:
-		return decodeHEIC(data)
+		return decodeHEIC(ctx, data)
 	case AVIF:
-		return decodeAVIF(data)
+		return decodeAVIF(ctx, data)
 	default:
 		return gif.Decode(r)
 	}

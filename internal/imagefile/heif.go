@@ -3,6 +3,7 @@
 package imagefile
 
 import (
+	"context"
 	"encoding/binary"
 	"image"
 	"math"
@@ -24,7 +25,7 @@ func guestMemory(pixels, bytes int) int {
 }
 
 // decodeHEIC decodes the primary picture, cropped and turned upright.
-func decodeHEIC(data []byte) (*image.RGBA, error) {
+func decodeHEIC(ctx context.Context, data []byte) (*image.RGBA, error) {
 	s, err := parseStill(data)
 	if err != nil {
 		return nil, err
@@ -33,7 +34,7 @@ func decodeHEIC(data []byte) (*image.RGBA, error) {
 	if err != nil {
 		return nil, err
 	}
-	in, err := decoder.start(guestMemory(s.stored.X*s.stored.Y, len(data)))
+	in, err := decoder.start(ctx, guestMemory(s.stored.X*s.stored.Y, len(data)))
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +159,7 @@ func (p planes) picture(b []byte, c *cicp) *image.RGBA {
 }
 
 // decodeAVIF decodes the (first) picture as it is stored: neither cropped nor turned.
-func decodeAVIF(data []byte) (*image.RGBA, error) {
+func decodeAVIF(ctx context.Context, data []byte) (*image.RGBA, error) {
 	s, err := parseStill(data)
 	if err != nil {
 		return nil, err
@@ -168,7 +169,7 @@ func decodeAVIF(data []byte) (*image.RGBA, error) {
 		return nil, err
 	}
 	pixels := s.stored.X * s.stored.Y
-	in, err := decoder.start(guestMemory(pixels, len(data)))
+	in, err := decoder.start(ctx, guestMemory(pixels, len(data)))
 	if err != nil {
 		return nil, err
 	}

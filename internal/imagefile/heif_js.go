@@ -1,6 +1,9 @@
 package imagefile
 
-import "image"
+import (
+	"context"
+	"image"
+)
 
 // Accepted are the formats that are decoded.
 const Accepted = "JPEG, PNG, WebP, BMP, TIFF and GIF"
@@ -9,6 +12,6 @@ const Accepted = "JPEG, PNG, WebP, BMP, TIFF and GIF"
 // WebAssembly: a photo would take minutes.
 var errNoDecoder = unsupportedError("its decoder is not built in; save it as JPEG")
 
-func decodeHEIC([]byte) (*image.RGBA, error) { return nil, errNoDecoder }
+func decodeHEIC(context.Context, []byte) (*image.RGBA, error) { return nil, errNoDecoder }
 
-func decodeAVIF([]byte) (*image.RGBA, error) { return nil, errNoDecoder }
+func decodeAVIF(context.Context, []byte) (*image.RGBA, error) { return nil, errNoDecoder }

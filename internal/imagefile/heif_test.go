@@ -94,7 +94,7 @@ func TestHEICAndAVIF(t *testing.T) {
 			h.Height != want.Rect.Dy() {
 			t.Errorf("%s: header %+v (%v)", name, h, err)
 		}
-		p, err := Decode(data, Limits{})
+		p, err := Decode(t.Context(), data, Limits{})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -192,7 +192,7 @@ func heicGrid(t testing.TB, across, down int, properties ...[]byte) []byte {
 }
 
 func TestHEICGrid(t *testing.T) {
-	p, err := Decode(heicGrid(t, 3, 2), Limits{})
+	p, err := Decode(t.Context(), heicGrid(t, 3, 2), Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +219,7 @@ func TestHEICTurned(t *testing.T) {
 		"270, top to bottom": {[][]byte{irot(3), imir(0)}, 7},
 		"top to bottom, 90":  {[][]byte{imir(0), irot(1)}, 7},
 	} {
-		p, err := Decode(heicGrid(t, 1, 1, c.boxes...), Limits{})
+		p, err := Decode(t.Context(), heicGrid(t, 1, 1, c.boxes...), Limits{})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -229,7 +229,7 @@ func TestHEICTurned(t *testing.T) {
 		}
 		same(t, name, p.Pixels, raster.Upright(bigCorner(), c.orientation), 2, false)
 	}
-	p, err := Decode(fixture(t, "turned.avif"), Limits{})
+	p, err := Decode(t.Context(), fixture(t, "turned.avif"), Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,7 +243,7 @@ func TestHEICProperties(t *testing.T) {
 	crop := box("clap", be32(100, 1, 60, 1, 20, 2, 0xfffffffc, 1)) // 10 right and 4 up of the centre
 	profile := box("colr", []byte("prof"), rgbProfile("Display P3"))
 	data := heicGrid(t, 1, 1, crop, box("irot", []byte{1}), profile)
-	p, err := Decode(data, Limits{})
+	p, err := Decode(t.Context(), data, Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,7 +253,7 @@ func TestHEICProperties(t *testing.T) {
 		t.Error("the profile is lost")
 	}
 	copy(data[8:], "mif1") // a major brand that says little
-	if _, err := Decode(data, Limits{}); err != nil {
+	if _, err := Decode(t.Context(), data, Limits{}); err != nil {
 		t.Errorf("mif1: %v", err)
 	}
 	// The header's size counts before anything is decoded, and so does what is cropped away.
@@ -262,7 +262,7 @@ func TestHEICProperties(t *testing.T) {
 	}
 	// Code points are heeded: full range taken for limited is stretched.
 	limited := heicGrid(t, 1, 1, box("colr", []byte("nclx"), be16(1, 13, 6), []byte{0}))
-	if p, err = Decode(limited, Limits{}); err != nil {
+	if p, err = Decode(t.Context(), limited, Limits{}); err != nil {
 		t.Fatal(err)
 	}
 	if got := p.Pixels.RGBAAt(120, 20); !near(got, color.RGBA{0, 214, 0, 255}, 3) {
@@ -300,7 +300,7 @@ func TestDamagedHEICAndAVIF(t *testing.T) {
 	for _, name := range []string{"plain.heic", "odd.heic", "plain.avif", "deep.avif"} {
 		data := fixture(t, name)
 		for _, n := range []int{12, 60, len(data) / 2, len(data) * 9 / 10} {
-			if p, err := Decode(data[:n], Limits{}); !errors.Is(err, ErrBroken) {
+			if p, err := Decode(t.Context(), data[:n], Limits{}); !errors.Is(err, ErrBroken) {
 				t.Errorf("%s cut to %d bytes: %v %v, want ErrBroken", name, n, p, err)
 			}
 		}
@@ -309,7 +309,7 @@ func TestDamagedHEICAndAVIF(t *testing.T) {
 	lie := heicGrid(t, 2, 2)
 	at := bytes.LastIndex(lie, be32(320, 192))
 	copy(lie[at:], be32(3200, 1920))
-	if _, err := Decode(lie, Limits{}); !errors.Is(err, ErrBroken) {
+	if _, err := Decode(t.Context(), lie, Limits{}); !errors.Is(err, ErrBroken) {
 		t.Errorf("a false size: %v, want ErrBroken", err)
 	}
 }
@@ -320,7 +320,7 @@ func TestDecodersAtOnce(t *testing.T) {
 	var group sync.WaitGroup
 	for i := range 6 {
 		group.Go(func() {
-			p, err := Decode([][]byte{heic, avif}[i%2], Limits{})
+			p, err := Decode(t.Context(), [][]byte{heic, avif}[i%2], Limits{})
 			if err != nil {
 				t.Error(err)
 				return
@@ -337,7 +337,7 @@ func TestDecodersAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := d.start(4 << 20)
+	in, err := d.start(t.Context(), 4<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -347,7 +347,7 @@ func TestDecodersAreBounded(t *testing.T) {
 	in.close()
 
 	data := heicGrid(t, 12, 12)
-	if in, err = d.start(guestMemory(160*96*144, len(data))); err != nil {
+	if in, err = d.start(t.Context(), guestMemory(160*96*144, len(data))); err != nil {
 		t.Fatal(err)
 	}
 	defer in.close()

@@ -79,7 +79,7 @@ func TestDecodeEveryFormat(t *testing.T) {
 	page := corner(40, 24)
 	for _, f := range []Format{PNG, JPEG, WebP, BMP, TIFF, GIF} {
 		data := encodeAs(t, f, page)
-		p, err := Decode(data, Limits{})
+		p, err := Decode(t.Context(), data, Limits{})
 		if err != nil {
 			t.Fatalf("%s: %v", f, err)
 		}
@@ -110,7 +110,7 @@ func TestDecodeKinds(t *testing.T) {
 	for name, m := range map[string]image.Image{
 		"alpha": half, "16 bit": deep, "16 bit grey": grey16, "palette with alpha": palette,
 	} {
-		p, err := Decode(encodeAs(t, PNG, m), Limits{})
+		p, err := Decode(t.Context(), encodeAs(t, PNG, m), Limits{})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -136,7 +136,7 @@ func TestOrientation(t *testing.T) {
 	for o := 1; o <= 8; o++ {
 		stored := raster.Upright(page, inverse[o])
 		data := withOrientation(encodeAs(t, JPEG, stored), uint16(o))
-		p, err := Decode(data, Limits{})
+		p, err := Decode(t.Context(), data, Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +148,7 @@ func TestOrientation(t *testing.T) {
 				t.Errorf("orientation %d: %v at %v, want %v", o, got, at, want)
 			}
 		}
-		out, err := Encode(p.Pixels, JPEG, p.Meta)
+		out, err := Encode(t.Context(), p.Pixels, JPEG, p.Meta)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -183,7 +183,7 @@ func TestHugeHeader(t *testing.T) {
 	binary.BigEndian.PutUint32(data[16:], 100_000)
 	binary.BigEndian.PutUint32(data[20:], 100_000)
 	binary.BigEndian.PutUint32(data[29:], crc32.ChecksumIEEE(data[12:29]))
-	if _, err := Decode(data, Limits{MaxPixels: 50e6}); !errors.Is(err, ErrDimensions) {
+	if _, err := Decode(t.Context(), data, Limits{MaxPixels: 50e6}); !errors.Is(err, ErrDimensions) {
 		t.Errorf("%v, want ErrDimensions", err)
 	}
 }
@@ -207,7 +207,7 @@ func TestRefusals(t *testing.T) {
 		"truncated tiff": {half(encodeAs(t, TIFF, page)), ErrBroken},
 		"truncated gif":  {half(encodeAs(t, GIF, page)), ErrBroken},
 	} {
-		if _, err := Decode(c.data, Limits{}); !errors.Is(err, c.want) {
+		if _, err := Decode(t.Context(), c.data, Limits{}); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
 	}
@@ -230,7 +230,7 @@ func TestFirstFrame(t *testing.T) {
 	chunks := riffChunk(nil, "VP8X", append([]byte{webpAnimated, 0, 0, 0}, size...))
 	chunks = riffChunk(chunks, "ANIM", make([]byte, 6))
 	chunks = riffChunk(chunks, "ANMF", frame)
-	p, err := Decode(webpFile(riffChunk(chunks, "ANMF", frame)), Limits{})
+	p, err := Decode(t.Context(), webpFile(riffChunk(chunks, "ANMF", frame)), Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +248,7 @@ func TestFirstFrame(t *testing.T) {
 	if err := gif.EncodeAll(&b, g); err != nil {
 		t.Fatal(err)
 	}
-	if p, err = Decode(b.Bytes(), Limits{}); err != nil {
+	if p, err = Decode(t.Context(), b.Bytes(), Limits{}); err != nil {
 		t.Fatal(err)
 	}
 	if p.Width != 30 || p.Pixels.RGBAAt(15, 15).R != 0 || p.Pixels.RGBAAt(2, 2).R != 255 {
@@ -272,11 +272,11 @@ func rgbProfile(name string) []byte {
 func TestMetaSurvives(t *testing.T) {
 	meta := Meta{DPI: [2]float64{300, 300}, ICC: rgbProfile("Display P3")}
 	for _, f := range []Format{PNG, JPEG, WebP} {
-		data, err := Encode(corner(40, 30), f, meta)
+		data, err := Encode(t.Context(), corner(40, 30), f, meta)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := Decode(data, Limits{})
+		p, err := Decode(t.Context(), data, Limits{})
 		if err != nil {
 			t.Fatalf("%s: %v", f, err)
 		}
@@ -287,11 +287,11 @@ func TestMetaSurvives(t *testing.T) {
 			t.Errorf("%s: %v dpi, want 300", f, p.DPI)
 		}
 	}
-	data, err := Encode(corner(40, 30), PNG, Meta{ICC: rgbProfile("sRGB IEC61966-2.1")})
+	data, err := Encode(t.Context(), corner(40, 30), PNG, Meta{ICC: rgbProfile("sRGB IEC61966-2.1")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p, err := Decode(data, Limits{}); err != nil || p.ICC != nil {
+	if p, err := Decode(t.Context(), data, Limits{}); err != nil || p.ICC != nil {
 		t.Errorf("an sRGB profile is kept: %v", err)
 	}
 }
@@ -327,14 +327,14 @@ func TestEncodeRepresentation(t *testing.T) {
 		if got := Choose(Auto, JPEG, c.m); got != c.choice {
 			t.Errorf("%s: chose %s, want %s", name, got, c.choice)
 		}
-		data, err := Encode(c.m, PNG, Meta{})
+		data, err := Encode(t.Context(), c.m, PNG, Meta{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if data[24] != c.depth || data[25] != c.kind {
 			t.Errorf("%s: %d bits of kind %d, want %d of %d", name, data[24], data[25], c.depth, c.kind)
 		}
-		back, err := Decode(data, Limits{})
+		back, err := Decode(t.Context(), data, Limits{})
 		if err != nil || !bytes.Equal(back.Pixels.Pix, c.m.Pix) {
 			t.Errorf("%s: pixels changed (%v)", name, err)
 		}
@@ -368,11 +368,11 @@ func TestPNGIsLosslessWithAnyNumberOfColours(t *testing.T) {
 			copy(m.Pix[4*i:], palette[(i+r.IntN(2))%n][:])
 			m.Pix[4*i+3] = 255
 		}
-		data, err := Encode(m, PNG, Meta{DPI: [2]float64{150, 150}})
+		data, err := Encode(t.Context(), m, PNG, Meta{DPI: [2]float64{150, 150}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, err := Decode(data, Limits{})
+		back, err := Decode(t.Context(), data, Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -387,7 +387,7 @@ func TestPNGIsLosslessWithAnyNumberOfColours(t *testing.T) {
 
 func TestWebPIsLossless(t *testing.T) {
 	page := corner(33, 21)
-	data, err := Encode(page, WebP, Meta{})
+	data, err := Encode(t.Context(), page, WebP, Meta{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -408,7 +408,8 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Add(withOrientation(encodeAs(f, JPEG, page), 6))
 	for _, format := range []Format{PNG, JPEG, WebP} {
-		data, err := Encode(page, format, Meta{DPI: [2]float64{72, 72}, ICC: rgbProfile("Display P3")})
+		meta := Meta{DPI: [2]float64{72, 72}, ICC: rgbProfile("Display P3")}
+		data, err := Encode(f.Context(), page, format, meta)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -426,7 +427,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	limits := Limits{MaxBytes: 1 << 20, MaxPixels: 1 << 20, MaxSide: 4000, MinSide: 1}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		p, err := Decode(data, limits)
+		p, err := Decode(t.Context(), data, limits)
 		if err != nil {
 			for _, known := range []error{ErrTooLarge, ErrDimensions, ErrFormat, ErrBroken} {
 				if errors.Is(err, known) {
@@ -439,7 +440,7 @@ func FuzzDecode(f *testing.F) {
 			p.Pixels.Rect != image.Rect(0, 0, p.Width, p.Height) {
 			t.Fatalf("header %+v, pixels %v", p.Header, p.Pixels.Rect)
 		}
-		if _, err := Encode(p.Pixels, PNG, p.Meta); err != nil {
+		if _, err := Encode(t.Context(), p.Pixels, PNG, p.Meta); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -454,7 +455,7 @@ func TestDecodeKindsOfJPEG(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := Decode(data, Limits{})
+		p, err := Decode(t.Context(), data, Limits{})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

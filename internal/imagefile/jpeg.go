@@ -2,14 +2,14 @@ package imagefile
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"image"
 	"image/jpeg"
-	"io"
 	"iter"
+	"slices"
 	"sort"
-	"strings"
 )
 
 // The markers that are looked for in a JPEG.
@@ -20,6 +20,7 @@ const (
 	markRST7 = 0xd7
 	markEOI  = 0xd9
 	markSOS  = 0xda // a scan, which its data follows
+	markDNL  = 0xdc // the height, behind the first scan
 	markDRI  = 0xdd // blocks between two restarts
 )
 
@@ -64,10 +65,55 @@ func scanEnd(data []byte, at int) int {
 	return len(data)
 }
 
+var errNoHeight = unsupportedError("it states no height; save it anew")
+
+// withHeight is a JPEG whose frame states the height, where it is stated behind the first scan.
+func withHeight(data []byte) ([]byte, error) {
+	const height = 5 // in the frame's segment
+	frame := 0
+	for part := range jpegParts(data) {
+		switch part.marker {
+		case markSOF0, markSOF0 + 1, markSOF2:
+			if len(part.body) < 3 || part.body[1] != 0 || part.body[2] != 0 {
+				return data, nil
+			}
+			frame = part.at
+		case markDNL:
+			if frame == 0 || len(part.body) != 2 {
+				return nil, errNoHeight
+			}
+			stated := slices.Concat(data[:part.at], data[part.at+4+len(part.body):])
+			copy(stated[frame+height:], part.body)
+			return stated, nil
+		}
+	}
+	if frame > 0 {
+		return nil, errNoHeight
+	}
+	return data, nil
+}
+
+// jpegConfig reads the size, and refuses a file that is too much work for it.
+func jpegConfig(data []byte) (image.Config, error) {
+	data, err := withHeight(data)
+	if err != nil {
+		return image.Config{}, err
+	}
+	size, err := jpeg.DecodeConfig(bytes.NewReader(data))
+	if err != nil {
+		return size, err
+	}
+	return size, checkJPEG(data)
+}
+
 // decodeJPEG decodes a file, also one that was cut: what is missing of at most a tenth of its lines
 // is white, and of a progressive one the last refinement may be missing.
-func decodeJPEG(data []byte) (image.Image, error) {
-	m, err := jpeg.Decode(bytes.NewReader(data))
+func decodeJPEG(ctx context.Context, data []byte) (image.Image, error) {
+	data, err := withHeight(data)
+	if err != nil {
+		return nil, err
+	}
+	m, err := jpeg.Decode(reading(ctx, data))
 	if err == nil {
 		return m, nil
 	}
@@ -83,14 +129,14 @@ func decodeJPEG(data []byte) (image.Image, error) {
 	if scan.body == nil || frame.body == nil || scanEnd(data, scan.at+4+len(scan.body)) < len(data) {
 		return nil, err // not cut in a scan
 	}
-	if m, err := decodeEnded(data); err == nil { // only the end mark was missing
+	if m, err := decodeEnded(ctx, data); err == nil { // only the end mark was missing
 		return m, nil
 	}
 	var rest image.Image
 	if frame.marker == markSOF2 {
-		rest = withoutRefinement(data, scan)
+		rest = withoutRefinement(ctx, data, scan)
 	} else {
-		rest = upperLines(data, frame)
+		rest = upperLines(ctx, data, frame)
 	}
 	if rest == nil {
 		return nil, err
@@ -99,20 +145,19 @@ func decodeJPEG(data []byte) (image.Image, error) {
 }
 
 // decodeEnded decodes data that lacks an end mark.
-func decodeEnded(data ...[]byte) (image.Image, error) {
-	return jpeg.Decode(io.MultiReader(bytes.NewReader(bytes.Join(data, nil)),
-		strings.NewReader("\xff\xd9")))
+func decodeEnded(ctx context.Context, data ...[]byte) (image.Image, error) {
+	return jpeg.Decode(reading(ctx, append(bytes.Join(data, nil), 0xff, markEOI)))
 }
 
 // withoutRefinement decodes a progressive picture without the scan in which it was cut, if that
 // was to add the last bit of the luminance's detail; nil if not.
-func withoutRefinement(data []byte, scan jpegSegment) image.Image {
+func withoutRefinement(ctx context.Context, data []byte, scan jpegSegment) image.Image {
 	// number of components, two bytes for each, first and last coefficient, bits before and after
 	b := scan.body
 	if len(b) != 6 || b[0] != 1 || b[3] == 0 || b[5] != 1<<4 {
 		return nil
 	}
-	m, err := decodeEnded(data[:scan.at])
+	m, err := decodeEnded(ctx, data[:scan.at])
 	if err != nil {
 		return nil
 	}
@@ -122,7 +167,7 @@ func withoutRefinement(data []byte, scan jpegSegment) image.Image {
 // upperLines decodes as many lines as there are of a picture, and leaves the rest white; nil if
 // over a tenth is missing. The decoder is told of fewer lines, and passes over data that it needs
 // not.
-func upperLines(data []byte, frame jpegSegment) image.Image {
+func upperLines(ctx context.Context, data []byte, frame jpegSegment) image.Image {
 	height, width, block, err := frameSize(frame)
 	if err != nil {
 		return nil
@@ -130,7 +175,7 @@ func upperLines(data []byte, frame jpegSegment) image.Image {
 	before, after := data[:frame.at+5], data[frame.at+7:]
 	var m image.Image
 	decodes := func(lines int) bool {
-		some, err := decodeEnded(before, binary.BigEndian.AppendUint16(nil, uint16(lines)), after)
+		some, err := decodeEnded(ctx, before, binary.BigEndian.AppendUint16(nil, uint16(lines)), after)
 		if err == nil {
 			m = some
 		}

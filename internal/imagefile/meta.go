@@ -13,8 +13,6 @@ import (
 	"strings"
 
 	"github.com/bep/imagemeta"
-	"golang.org/x/image/bmp"
-	"golang.org/x/image/tiff"
 )
 
 // maxProfile bounds a colour profile; real ones are a few kilobytes, the largest some two
@@ -35,10 +33,8 @@ func (e unsupportedError) Error() string { return string(e) }
 func isUnsupported(err error) bool {
 	var j jpeg.UnsupportedError
 	var p png.UnsupportedError
-	var t tiff.UnsupportedError
 	var u unsupportedError
-	return errors.As(err, &j) || errors.As(err, &p) || errors.As(err, &t) ||
-		errors.Is(err, bmp.ErrUnsupported) || errors.As(err, &u)
+	return errors.As(err, &j) || errors.As(err, &p) || errors.As(err, &u)
 }
 
 // readMeta collects resolution and profile. Damaged metadata is dropped, never an error: the
@@ -80,9 +76,12 @@ type exif struct {
 // readExif reads the orientation and the resolution tags; orientation is 1 when there is none.
 func readExif(f Format, data []byte) exif {
 	e := exif{orientation: 1}
+	if f == WebP {
+		f, data = TIFF, webpExif(data)
+	}
 	format, ok := map[Format]imagemeta.ImageFormat{
-		JPEG: imagemeta.JPEG, PNG: imagemeta.PNG, WebP: imagemeta.WebP, TIFF: imagemeta.TIFF,
-		HEIC: imagemeta.HEIF, AVIF: imagemeta.AVIF,
+		JPEG: imagemeta.JPEG, PNG: imagemeta.PNG, TIFF: imagemeta.TIFF, HEIC: imagemeta.HEIF,
+		AVIF: imagemeta.AVIF,
 	}[f]
 	if !ok {
 		return e

@@ -3,6 +3,7 @@ package imagefile
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/binary"
 	"hash/crc32"
 	"image"
@@ -17,7 +18,7 @@ var pngEncoder = png.Encoder{CompressionLevel: png.DefaultCompression}
 // encodePNG writes an opaque picture in the smallest of the kinds of PNG that lose nothing: grey
 // of 1 to 8 bits, a palette of up to 256 colours, or RGB. A profile that the kind may not have is
 // left out.
-func encodePNG(m *image.RGBA, meta Meta) ([]byte, error) {
+func encodePNG(ctx context.Context, m *image.RGBA, meta Meta) ([]byte, error) {
 	t := &colourTable{}
 	colours := t.count(m)
 	grey := colours != nil && !slices.ContainsFunc(colours, func(c uint32) bool { return !isGrey(c) })
@@ -33,7 +34,7 @@ func encodePNG(m *image.RGBA, meta Meta) ([]byte, error) {
 		src = t.paletted(m, colours)
 	}
 	var b bytes.Buffer
-	if err := pngEncoder.Encode(&b, src); err != nil {
+	if err := pngEncoder.Encode(attentiveWriter{ctx, &b}, src); err != nil {
 		return nil, err
 	}
 	data := b.Bytes()

@@ -41,7 +41,7 @@ func TestDecodersWordsStayInside(t *testing.T) {
 			changed := bytes.Clone(data)
 			changed[at] ^= 0xff
 			for _, bad := range [][]byte{data[:at], changed} {
-				_, err := Decode(bad, Limits{MaxPixels: 1 << 20})
+				_, err := Decode(t.Context(), bad, Limits{MaxPixels: 1 << 20})
 				if err == nil {
 					continue
 				}
@@ -77,7 +77,7 @@ func TestUncountablePNG(t *testing.T) {
 		if _, err := Inspect(data, Limits{MaxPixels: 50_000_000}); !errors.Is(err, ErrDimensions) {
 			t.Errorf("%v: %v, want ErrDimensions", size, err)
 		}
-		if _, err := Decode(data, Limits{}); err == nil {
+		if _, err := Decode(t.Context(), data, Limits{}); err == nil {
 			t.Errorf("%v was decoded", size)
 		}
 	}
@@ -93,17 +93,17 @@ func TestJPEGWithoutItsEnd(t *testing.T) {
 	if err := jpeg.Encode(&b, m, nil); err != nil {
 		t.Fatal(err)
 	}
-	whole, err := Decode(b.Bytes(), Limits{})
+	whole, err := Decode(t.Context(), b.Bytes(), Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for cut := 1; cut <= 2; cut++ {
-		p, err := Decode(b.Bytes()[:b.Len()-cut], Limits{})
+		p, err := Decode(t.Context(), b.Bytes()[:b.Len()-cut], Limits{})
 		if err != nil || !bytes.Equal(p.Pixels.Pix, whole.Pixels.Pix) {
 			t.Errorf("without its last %d bytes: %v", cut, err)
 		}
 	}
-	if _, err := Decode(b.Bytes()[:b.Len()/2], Limits{}); !errors.Is(err, ErrBroken) {
+	if _, err := Decode(t.Context(), b.Bytes()[:b.Len()/2], Limits{}); !errors.Is(err, ErrBroken) {
 		t.Errorf("half of it: %v", err)
 	}
 }
@@ -117,12 +117,12 @@ func TestJPEGCut(t *testing.T) {
 		m.Pix[i] = uint8(i / 4 * i >> 7) // as much data in each line
 	}
 	data := encodeAs(t, JPEG, m)
-	whole, err := Decode(data, Limits{})
+	whole, err := Decode(t.Context(), data, Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, percent := range []int{99, 95, 92} {
-		p, err := Decode(data[:len(data)*percent/100], Limits{})
+		p, err := Decode(t.Context(), data[:len(data)*percent/100], Limits{})
 		if err != nil {
 			t.Errorf("%d %% of it: %v", percent, err)
 			continue
@@ -138,7 +138,8 @@ func TestJPEGCut(t *testing.T) {
 		}
 	}
 	for _, percent := range []int{85, 50, 10} {
-		if _, err := Decode(data[:len(data)*percent/100], Limits{}); !errors.Is(err, ErrBroken) {
+		part := data[:len(data)*percent/100]
+		if _, err := Decode(t.Context(), part, Limits{}); !errors.Is(err, ErrBroken) {
 			t.Errorf("%d %% of it: %v", percent, err)
 		}
 	}
@@ -151,11 +152,11 @@ func TestProgressiveJPEGCut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole, err := Decode(data, Limits{})
+	whole, err := Decode(t.Context(), data, Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := Decode(data[:len(data)*95/100], Limits{})
+	p, err := Decode(t.Context(), data[:len(data)*95/100], Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +168,7 @@ func TestProgressiveJPEGCut(t *testing.T) {
 	if mean := squares / len(p.Pixels.Pix); mean > 8*8 {
 		t.Errorf("the mean square difference is %d levels", mean)
 	}
-	if _, err := Decode(data[:len(data)/3], Limits{}); !errors.Is(err, ErrBroken) {
+	if _, err := Decode(t.Context(), data[:len(data)/3], Limits{}); !errors.Is(err, ErrBroken) {
 		t.Errorf("a third of it: %v", err)
 	}
 }

@@ -2,6 +2,7 @@ package imagefile
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"image"
 	"image/jpeg"
@@ -25,13 +26,16 @@ type sheet interface {
 
 // encodeJPEG encodes stripes of a picture side by side, on all CPUs, and joins them by restart
 // markers (ITU-T T.81, section E.1.4). The file is the same however many CPUs there are.
-func encodeJPEG(m sheet) ([]byte, error) {
+func encodeJPEG(ctx context.Context, m sheet) ([]byte, error) {
 	b := m.Bounds()
 	stripes := make([]jpegStripe, (b.Dy()+stripeHeight-1)/stripeHeight)
-	var group errgroup.Group
+	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range stripes {
 		group.Go(func() (err error) {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 			rows := image.Rect(b.Min.X, b.Min.Y+i*stripeHeight, b.Max.X, b.Min.Y+(i+1)*stripeHeight)
 			stripes[i], err = encodeStripe(m.SubImage(rows))
 			return err

@@ -29,7 +29,7 @@ func TestStripesMakeTheSameJPEG(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			data, err := encodeJPEG(m)
+			data, err := encodeJPEG(t.Context(), m)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -47,7 +47,7 @@ func TestStripesMakeTheSameJPEG(t *testing.T) {
 // The number of blocks between two restarts has 16 bits.
 func TestStripesOfTheWidestPicture(t *testing.T) {
 	m := image.NewGray(image.Rect(0, 0, 65535, stripeHeight+1))
-	data, err := encodeJPEG(m)
+	data, err := encodeJPEG(t.Context(), m)
 	if err != nil {
 		t.Fatal(err)
 	}

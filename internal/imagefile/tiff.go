@@ -3,10 +3,8 @@ package imagefile
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
+	"errors"
 	"image"
-
-	"golang.org/x/image/tiff"
 )
 
 // maxTIFFPages bounds the pages that are looked for.
@@ -14,13 +12,17 @@ const maxTIFFPages = 10_000
 
 // Tags of TIFF 6.0 and its supplements.
 const (
-	tagSubfile     = 254
-	tagBits        = 258
-	tagCompression = 259
-	tagPhotometric = 262
-	tagPlanar      = 284
-	tagT4Options   = 292
-	tagICC         = 34675
+	tagSubfile      = 254
+	tagWidth        = 256
+	tagHeight       = 257
+	tagBits         = 258
+	tagCompression  = 259
+	tagPhotometric  = 262
+	tagPlanar       = 284
+	tagRowsPerStrip = 278
+	tagTileWidth    = 322
+	tagTileLength   = 323
+	tagICC          = 34675
 )
 
 // directory is one page of a TIFF file: its tags, numbers as they are stored.
@@ -154,49 +156,28 @@ func tiffFirst(data []byte) (directory, bool) {
 	return d, ok
 }
 
-// tiffConfig reads the size, and refuses what the decoder does not know: some of it it would
-// misread, and the rest it would refuse with less of a reason.
+// tiffConfig reads the size, and refuses what the decoder does not know.
 func tiffConfig(data []byte) (image.Config, error) {
-	if d, ok := tiffFirst(data); ok {
-		if reason := d.unsupported(); reason != "" {
-			return image.Config{}, unsupportedError(reason)
-		}
+	d, ok := tiffFirst(data)
+	if !ok {
+		return image.Config{}, errNoDirectory
 	}
-	return tiff.DecodeConfig(bytes.NewReader(data))
+	if name := tiffCompressions[d.number(tagCompression)]; name != "" {
+		return image.Config{}, unsupportedError(name + " compression" + tiffHint)
+	}
+	if reason := d.unsupported(); reason != "" {
+		return image.Config{}, unsupportedError(reason + tiffHint)
+	}
+	size := image.Config{Width: d.number(tagWidth), Height: d.number(tagHeight)}
+	return size, checkTIFF(data, size)
 }
 
+var errNoDirectory = errors.New("no directory of its pages")
+
+// tiffCompressions are those that no decoder here knows.
 var tiffCompressions = map[int]string{
-	6: "JPEG", 7: "JPEG", 9: "JBIG", 10: "JBIG", 32766: "NeXT", 32809: "ThunderScan", 34661: "JBIG",
-	34676: "LogLuv",
-	34677: "LogLuv", 34712: "JPEG 2000", 34887: "LERC", 34925: "LZMA", 50000: "Zstandard",
-	50001: "WebP", 50002: "JPEG XL",
-}
-
-var tiffColours = map[int]string{
-	4: "transparency mask", 5: "CMYK", 6: "YCbCr", 8: "CIELab", 9: "ICCLab", 10: "ITULab",
-	32844: "LogLuv", 32845: "LogLuv",
-}
-
-// unsupported names what of a page the decoder does not know.
-func (d directory) unsupported() string {
-	compression := d.number(tagCompression)
-	if name := tiffCompressions[compression]; name != "" {
-		return name + " compression" + tiffHint
-	}
-	if name := tiffColours[d.number(tagPhotometric)]; name != "" {
-		return name + " colours" + tiffHint
-	}
-	_, samples, _ := d.find(tagBits)
-	const separate, group3, twoDimensional = 2, 3, 1
-	switch {
-	case d.number(tagPlanar) == separate && samples > 1:
-		return "colours in separate planes" + tiffHint
-	case compression == group3 && d.number(tagT4Options)&twoDimensional != 0:
-		return "two-dimensional Group 3 fax" + tiffHint
-	case d.number(tagBits) == 2, d.number(tagBits) == 4:
-		return fmt.Sprintf("%d bits a pixel", d.number(tagBits)) + tiffHint
-	}
-	return ""
+	9: "JBIG", 10: "JBIG", 34661: "JBIG", 34712: "JPEG 2000", 34887: "LERC", 34925: "LZMA",
+	50000: "Zstandard", 50001: "WebP", 50002: "JPEG XL",
 }
 
 const tiffHint = "; save it with LZW or Deflate compression, in RGB or grey"

@@ -16,15 +16,19 @@ import (
 	"unink/internal/sandbox"
 )
 
-// The decoders that Go has none of, compiled to WebAssembly; THIRD_PARTY.md says what they are.
+// The decoders that Go has none of, or poorer ones, compiled to WebAssembly; THIRD_PARTY.md says
+// what they are.
 var (
 	//go:embed codec/heif.wasm.gz
 	heifWasm []byte
 	//go:embed codec/avif.wasm.gz
 	avifWasm []byte
+	//go:embed codec/tiff.wasm.gz
+	tiffWasm []byte
 
 	heifDecoder = compileOnce(heifWasm)
 	avifDecoder = compileOnce(avifWasm)
+	tiffCodec   = compileOnce(tiffWasm)
 )
 
 // decodeTime bounds a decoder that hostile data keeps busy; 50 megapixels take a tenth of it.
@@ -63,9 +67,9 @@ type instance struct {
 }
 
 // start makes an instance that may use so many bytes of memory.
-func (d decoder) start(memory int) (*instance, error) {
+func (d decoder) start(ctx context.Context, memory int) (*instance, error) {
 	in := &instance{}
-	in.ctx, in.cancel = context.WithTimeout(context.Background(), decodeTime)
+	in.ctx, in.cancel = context.WithTimeout(ctx, decodeTime)
 	var err error
 	if in.Instance, err = d.Start(in.ctx, memory); err != nil {
 		in.cancel()

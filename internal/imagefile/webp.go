@@ -2,7 +2,9 @@ package imagefile
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
+	"errors"
 	"image"
 
 	"golang.org/x/image/webp"
@@ -48,63 +50,102 @@ func webpExtended(data []byte) []byte {
 	return nil
 }
 
-// webpConfig reads the canvas size, also of an animation, whose header the decoder refuses.
+// webpConfig reads the size: of an animation, that of its canvas.
 func webpConfig(data []byte) (image.Config, error) {
 	if x := webpExtended(data); x != nil && x[0]&webpAnimated != 0 {
 		return image.Config{Width: 1 + int(uint24(x[4:])), Height: 1 + int(uint24(x[7:]))}, nil
 	}
-	return webp.DecodeConfig(bytes.NewReader(data))
+	still, err := webpStill(data)
+	if err != nil {
+		return image.Config{}, err
+	}
+	return webp.DecodeConfig(bytes.NewReader(still))
 }
 
 func uint24(b []byte) uint32 { return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 }
 
-var errNoFrame = problem("an animation without a whole first frame")
+var (
+	errNoFrame   = problem("an animation without a whole first frame")
+	errNoPicture = errors.New("no chunk with a whole picture")
+)
 
-// firstFrame returns a still picture: data itself, or the first frame of an animation as a file
-// of its own. That frame must fill the canvas, as the format's encoders write it.
-func firstFrame(data []byte) ([]byte, error) {
-	x := webpExtended(data)
-	if x == nil || x[0]&webpAnimated == 0 {
-		return data, nil
-	}
-	var frame []byte
-	riffChunks(data[12:], func(kind string, body []byte) bool {
-		if kind == "ANMF" && len(body) > 16 {
-			frame = body
+// webpStill is a file of the chunks that hold a picture's pixels, of an animation those of its
+// first frame, which must fill the canvas, as the format's encoders write it. What else a file has
+// in its chunks, and how it states their sum, does not matter to the picture.
+func webpStill(data []byte) ([]byte, error) {
+	body, x := data[12:], webpExtended(data)
+	if x != nil && x[0]&webpAnimated != 0 {
+		frame := webpChunk(body, "ANMF")
+		if len(frame) < 16 || uint24(frame) != 0 || uint24(frame[3:]) != 0 ||
+			!bytes.Equal(frame[6:12], x[4:10]) {
+			return nil, errNoFrame
 		}
-		return frame != nil
-	})
-	if frame == nil || uint24(frame) != 0 || uint24(frame[3:]) != 0 ||
-		!bytes.Equal(frame[6:12], x[4:10]) {
-		return nil, errNoFrame
+		body = frame[16:]
 	}
-	head := append([]byte{0, 0, 0, 0}, x[4:10]...)
+	if lossless := webpChunk(body, "VP8L"); lossless != nil {
+		return webpFile(riffChunk(nil, "VP8L", lossless)), nil
+	}
+	lossy := webpChunk(body, "VP8 ")
+	if lossy == nil {
+		return nil, errNoPicture
+	}
 	var chunks []byte
-	riffChunks(frame[16:], func(kind string, body []byte) bool {
-		if kind == "ALPH" {
-			head[0] |= webpAlpha
-		}
-		if kind == "ALPH" || kind == "VP8 " || kind == "VP8L" {
-			chunks = riffChunk(chunks, kind, body)
-		}
-		return kind == "VP8 " || kind == "VP8L"
-	})
-	if head[0] == 0 { // a simple file: VP8X would be refused before VP8L
-		return webpFile(chunks), nil
+	if alpha := webpChunk(body, "ALPH"); alpha != nil && x != nil {
+		head := append([]byte{webpAlpha, 0, 0, 0}, x[4:10]...)
+		chunks = riffChunk(riffChunk(nil, "VP8X", head), "ALPH", alpha)
 	}
-	return webpFile(append(riffChunk(nil, "VP8X", head), chunks...)), nil
+	return webpFile(riffChunk(chunks, "VP8 ", lossy)), nil
+}
+
+// webpChunk is the body of the first chunk of a kind; nil if there is none.
+func webpChunk(body []byte, kind string) (found []byte) {
+	riffChunks(body, func(k string, b []byte) bool {
+		if k == kind {
+			found = b
+		}
+		return k == kind
+	})
+	return found
+}
+
+// decodeWebP decodes a still picture or the first frame of an animation.
+func decodeWebP(ctx context.Context, data []byte) (image.Image, error) {
+	still, err := webpStill(data)
+	if err != nil {
+		return nil, err
+	}
+	m, err := webp.Decode(reading(ctx, still))
+	if err != nil {
+		return nil, err
+	}
+	switch m := m.(type) {
+	case *image.YCbCr:
+		dst := image.NewRGBA(m.Rect)
+		fromLimited(dst.Pix, m)
+		return dst, nil
+	case *image.NYCbCrA:
+		dst := image.NewNRGBA(m.Rect)
+		fromLimited(dst.Pix, &m.YCbCr)
+		for y := range m.Rect.Dy() {
+			for x, a := range m.A[y*m.AStride:][:m.Rect.Dx()] {
+				dst.Pix[y*dst.Stride+4*x+3] = a
+			}
+		}
+		return dst, nil
+	}
+	return m, nil
+}
+
+// webpExif is what a file's EXIF chunk has to say, in the form of a TIFF file. Some programs put
+// before it what stands before it in a JPEG.
+func webpExif(data []byte) []byte {
+	return bytes.TrimPrefix(webpChunk(data[12:], "EXIF"), []byte("Exif\x00\x00"))
 }
 
 func webpMeta(data []byte, m *Meta) {
-	if webpExtended(data) == nil {
-		return
+	if icc := webpChunk(data[12:], "ICCP"); len(icc) <= maxProfile {
+		m.ICC = icc
 	}
-	riffChunks(data[12:], func(kind string, body []byte) bool {
-		if kind == "ICCP" && len(body) <= maxProfile {
-			m.ICC = body
-		}
-		return kind == "ICCP"
-	})
 }
 
 // webpWithProfile adds a colour profile to a simple lossless file of w × h pixels.

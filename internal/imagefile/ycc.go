@@ -1,5 +1,12 @@
 package imagefile
 
+import (
+	"image"
+	"runtime"
+
+	"unink/internal/raster"
+)
+
 // ycc turns luma and chroma into red, green and blue, by tables of 16 fraction bits.
 type ycc struct {
 	identity       bool // the planes are green, blue and red
@@ -57,6 +64,36 @@ func (k *ycc) row(dst, y, cb, cr []byte, right int) {
 		p[0] = clamp(l + k.rv[v])
 		p[1] = clamp(l + k.gu[u] + k.gv[v])
 		p[2] = clamp(l + k.bu[u])
+	}
+}
+
+// fromLimited writes the opaque RGBA pixels of a picture whose luma goes from 16 to 235, as a video
+// frame's does, and whose chroma has half its size. Chroma is interpolated as libwebp does it.
+func fromLimited(dst []byte, m *image.YCbCr) {
+	k := newYCC(&cicp{matrix: 6})
+	w, h := m.Rect.Dx(), m.Rect.Dy()
+	last := (h+1)/2 - 1
+	raster.Rows(h, runtime.GOMAXPROCS(0), func(y0, y1 int) {
+		cb, cr := make([]byte, w), make([]byte, w)
+		for y := y0; y < y1; y++ {
+			near := y / 2
+			far := min(max(near+y%2*2-1, 0), last)
+			smoothChroma(cb, m.Cb[near*m.CStride:], m.Cb[far*m.CStride:])
+			smoothChroma(cr, m.Cr[near*m.CStride:], m.Cr[far*m.CStride:])
+			k.row(dst[4*w*y:][:4*w], m.Y[y*m.YStride:], cb, cr, 0)
+		}
+	})
+}
+
+// smoothChroma interpolates a row between the two rows of chroma next to it: nine parts of the
+// nearest sample, three of each beside it and one of that across.
+func smoothChroma(dst, near, far []byte) {
+	last := (len(dst)+1)/2 - 1
+	for x := range dst {
+		i := x / 2
+		j := min(max(i+x%2*2-1, 0), last)
+		a, b, c, d := int(near[i]), int(near[j]), int(far[i]), int(far[j])
+		dst[x] = uint8(((a+d+3*(b+c)+8)>>3 + a) >> 1)
 	}
 }
 

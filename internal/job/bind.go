@@ -74,7 +74,7 @@ func (d *document) draw(ctx context.Context, i int) (*image.RGBA, pdf.Size, erro
 	if n := d.leaves[i].page; n > 0 {
 		data = imagefile.Page(data, n-1)
 	}
-	picture, err := imagefile.Decode(data,
+	picture, err := imagefile.Decode(ctx, data,
 		imagefile.Limits{MaxBytes: MaxFileBytes, MaxPixels: pdf.MaxPixels})
 	if err != nil {
 		return nil, pdf.Size{}, err
@@ -82,15 +82,21 @@ func (d *document) draw(ctx context.Context, i int) (*image.RGBA, pdf.Size, erro
 	return picture.Pixels, onPaper(picture), nil
 }
 
-// a4Width is in points.
-const a4Width = 595.276
+const (
+	a4Width = 595.276 // points
+	// A picture's resolution is believed where it makes its longer side 10 to 60 cm: cameras state 72
+	// dpi, and mean nothing by it.
+	leastSide = 10 / 2.54 * 72
+	mostSide  = 60 / 2.54 * 72
+)
 
-// onPaper is the size that a picture has by its resolution; without one it is as wide as A4.
+// onPaper is the size that a picture has by its resolution; without one of a page it is as wide as
+// A4.
 func onPaper(p *imagefile.Picture) pdf.Size {
 	width, height := float64(p.Pixels.Rect.Dx()), float64(p.Pixels.Rect.Dy())
-	across, down := p.DPI[0], p.DPI[1]
-	if across <= 0 || down <= 0 {
-		return pdf.Size{Width: a4Width, Height: a4Width * height / width}
+	stated := pdf.Size{Width: width / p.DPI[0] * 72, Height: height / p.DPI[1] * 72}
+	if side := max(stated.Width, stated.Height); side >= leastSide && side <= mostSide {
+		return stated
 	}
-	return pdf.Size{Width: width / across * 72, Height: height / down * 72}
+	return pdf.Size{Width: a4Width, Height: a4Width * height / width} // also where none is stated
 }

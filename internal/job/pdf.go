@@ -97,15 +97,15 @@ func (d *document) close() {
 	d.source, d.waits, d.data = nil, nil, nil
 }
 
-// keep puts a page's picture aside.
-func (d *document) keep(i int, picture []byte, size pdf.Size) error {
+// keep puts a page's picture aside, which is a file, or the code of a fax of the given size.
+func (d *document) keep(i int, picture []byte, fax image.Point, size pdf.Size) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if _, err := d.waits.WriteAt(picture, d.end); err != nil {
 		return fmt.Errorf("the pages need a place in %s until all are done: %w", os.TempDir(), plain(err))
 	}
 	d.pages[i] = pdf.Page{Picture: io.NewSectionReader(d.waits, d.end, int64(len(picture))),
-		Size: size}
+		Fax: fax, Size: size}
 	d.end += int64(len(picture))
 	return nil
 }
@@ -158,7 +158,7 @@ func (r *run) cleanPart(ctx context.Context, d *document,
 	}
 	if kept && d.leaves == nil {
 		d.leave(i)
-	} else if err := r.keepPart(d, i, page, paper, res); err != nil {
+	} else if err := r.keepPart(ctx, d, i, page, paper, res); err != nil {
 		return nil, false, err
 	}
 	res.Timings.Decode = drawn.Sub(start)
@@ -168,29 +168,38 @@ func (r *run) cleanPart(ctx context.Context, d *document,
 }
 
 // keepPart puts a cleaned page aside, at the size that it has in the original.
-func (r *run) keepPart(d *document, i int, page *unink.Page, size pdf.Size,
-	res *unink.Result) error {
+func (r *run) keepPart(ctx context.Context, d *document, i int, page *unink.Page,
+	size pdf.Size, res *unink.Result) error {
 	if page.Turned%180 != 0 {
 		size.Width, size.Height = size.Height, size.Width
 	}
-	data, format, err := r.encodePart(page.Image)
+	data, format, err := r.encodePart(ctx, page.Image)
 	if err != nil {
 		return err
 	}
 	res.Format, res.Width, res.Height = format, page.Image.Rect.Dx(), page.Image.Rect.Dy()
-	return d.keep(i, data, size)
+	if r.Options.Format == unink.Auto && imagefile.Bilevel(page.Image) {
+		fax, err := imagefile.Group4(ctx, page.Image)
+		if err != nil {
+			return err
+		}
+		if len(fax) < len(data) {
+			return d.keep(i, fax, page.Image.Rect.Size(), size)
+		}
+	}
+	return d.keep(i, data, image.Point{}, size)
 }
 
 // encodePart encodes a page's picture. Unless a format is asked for, coloured pages of the scan
 // finish, which are few flat colours or have a photo on them, get the one that is smaller.
-func (r *run) encodePart(m *image.RGBA) ([]byte, unink.Format, error) {
+func (r *run) encodePart(ctx context.Context, m *image.RGBA) ([]byte, unink.Format, error) {
 	format := imagefile.Choose(imagefile.Format(r.Options.Format), imagefile.Auto, m)
-	data, err := imagefile.Encode(m, format, imagefile.Meta{})
+	data, err := imagefile.Encode(ctx, m, format, imagefile.Meta{})
 	if err != nil || r.Options.Format != unink.Auto || r.Options.Finish != unink.Scan ||
 		format == imagefile.PNG {
 		return data, unink.Format(format), err
 	}
-	flat, err := imagefile.Encode(m, imagefile.PNG, imagefile.Meta{})
+	flat, err := imagefile.Encode(ctx, m, imagefile.PNG, imagefile.Meta{})
 	if len(flat) < len(data) {
 		return flat, unink.PNG, err
 	}

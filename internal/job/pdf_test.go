@@ -1,8 +1,11 @@
 package job
 
 import (
+	"bytes"
 	"context"
 	"image"
+	"image/draw"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -176,7 +179,7 @@ func TestPhotoInPDFIsCleanedAsThePhoto(t *testing.T) {
 	page := restoretest.Picture(t, "../../docs/before.jpg")
 	size := page.Rect.Size()
 	seen := restoretest.OnDesk(page, restoretest.FromAbove(size.X, size.Y))
-	photo, err := imagefile.Encode(seen, imagefile.JPEG, imagefile.Meta{})
+	photo, err := imagefile.Encode(t.Context(), seen, imagefile.JPEG, imagefile.Meta{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +187,7 @@ func TestPhotoInPDFIsCleanedAsThePhoto(t *testing.T) {
 	if !alone.Flattened {
 		t.Fatal("the photo is not flattened")
 	}
-	want, err := imagefile.Decode(result, imagefile.Limits{})
+	want, err := imagefile.Decode(t.Context(), result, imagefile.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,4 +237,57 @@ func cleanedAlone(t *testing.T, engine Engine, name string, data []byte) (unink.
 		t.Fatal(err)
 	}
 	return told.pages[0].Result.Report, result
+}
+
+// A page in black and white is stored as a fax is, and drawn in black and white when it comes
+// again.
+func TestBlackAndWhitePages(t *testing.T) {
+	m := image.NewRGBA(image.Rect(0, 0, 1000, 1400))
+	draw.Draw(m, m.Rect, image.White, image.Point{}, draw.Src)
+	r := rand.New(rand.NewPCG(1, 2))
+	for y := 100; y < 1300; y += 40 {
+		for x := 100; x < 900; x += 12 + r.IntN(24) {
+			for line, at := y, x; line < y+24; line++ { // leaning strokes
+				at += r.IntN(3) - 1
+				draw.Draw(m, image.Rect(at, line, at+4, line+1), image.Black, image.Point{}, draw.Src)
+			}
+		}
+	}
+	data, err := imagefile.Encode(t.Context(), m, imagefile.PNG,
+		imagefile.Meta{DPI: [2]float64{150, 150}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	in := filepath.Join(dir, "scan.png")
+	if err := os.WriteFile(in, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, out := range []string{"once.pdf", "twice.pdf"} {
+		p, err := Request{Inputs: []string{in}, Out: filepath.Join(dir, out)}.Plan(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Run(t.Context(), painter{clean: unchanged}, 2, &told{})
+		in = filepath.Join(dir, out)
+		file, err := os.ReadFile(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Contains(file, []byte("/CCITTFaxDecode")) || len(file) > len(data)+1000 {
+			t.Errorf("%s is no fax, or its %d bytes are more than the PNG's %d", out, len(file), len(data))
+		}
+		d, err := pdf.Open(t.Context(), file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		drawn, err := d.Draw(t.Context(), 0)
+		d.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if drawn.Pixels.Rect != m.Rect || !bytes.Equal(drawn.Pixels.Pix, m.Pix) {
+			t.Errorf("%s: the page is not the picture: %v", out, drawn.Pixels.Rect)
+		}
+	}
 }

@@ -153,6 +153,10 @@ func (r Request) Plan(ctx context.Context) (*Plan, error) {
 	p := &Plan{request: r, owners: owners{}}
 	var sources []source
 	for _, input := range r.Inputs {
+		if r.isResult(input) {
+			p.skipped = append(p.skipped, Skipped{input, ownReason})
+			continue
+		}
 		found, err := p.find(input, r.Out)
 		if err != nil {
 			return nil, err
@@ -284,6 +288,10 @@ func (p *Plan) find(input, out string) ([]source, error) {
 	}
 	var found []source
 	for _, match := range matches {
+		if ownResult(match) && match != input {
+			p.skipped = append(p.skipped, Skipped{match, ownReason})
+			continue
+		}
 		more, err := p.find(match, out)
 		if err != nil {
 			return nil, err
@@ -317,11 +325,15 @@ func (p *Plan) walk(root, out string) ([]source, error) {
 		case hidden:
 			return nil
 		case ownResult(path):
-			p.skipped = append(p.skipped, Skipped{path, "a result of unink"})
+			p.skipped = append(p.skipped, Skipped{path, ownReason})
 			return nil
 		}
 		format, isPDF, err := sniff(path)
-		if err != nil {
+		switch {
+		case err != nil && pageName.MatchString(path):
+			p.missing = append(p.missing, Outcome{Input: path, Err: err})
+			return nil
+		case err != nil:
 			p.skipped = append(p.skipped, Skipped{path, err.Error()})
 			return nil
 		}
@@ -337,7 +349,28 @@ func ownResult(path string) bool {
 	return ownName.MatchString(filepath.Base(path))
 }
 
-var ownName = regexp.MustCompile(`\.clean(\.(mask|ink|compare|\d-[a-z]+))?(\.[a-z]+)?$`)
+const ownReason = "a result of unink"
+
+var (
+	ownName = regexp.MustCompile(`(-\d{3,})?\.clean(\.(mask|ink|compare|\d-[a-z]+))?(\.[a-z]+)?$`)
+
+	// pageName is what files are called that are meant to be pages. One that is none is broken.
+	pageName = regexp.MustCompile(`(?i)\.(jpe?g|png|webp|hei[cf]|avif|bmp|tiff?|gif|pdf)$`)
+)
+
+// isResult tells of a name that was given whether it is an earlier result: a shell's * finds these
+// beside what they were made of. Given alone it is an input like others, unless what has a result
+// is to be passed over.
+func (r Request) isResult(input string) bool {
+	if !ownResult(input) {
+		return false
+	}
+	made := ownName.ReplaceAllString(filepath.Clean(input), "")
+	return r.SkipExisting || slices.ContainsFunc(r.Inputs, func(other string) bool {
+		other = filepath.Clean(other)
+		return other == made || strings.TrimSuffix(other, filepath.Ext(other)) == made
+	})
+}
 
 func hidden(path string) bool { return strings.HasPrefix(filepath.Base(path), ".") }
 

@@ -18,12 +18,12 @@ import (
 )
 
 // asPNG is an engine's work that leaves a page as it was.
-func asPNG(_ context.Context, data []byte) (*unink.Result, error) {
-	p, err := imagefile.Decode(data, imagefile.Limits{})
+func asPNG(ctx context.Context, data []byte) (*unink.Result, error) {
+	p, err := imagefile.Decode(ctx, data, imagefile.Limits{})
 	if err != nil {
 		return nil, err
 	}
-	out, err := imagefile.EncodePNG(p.Pixels)
+	out, err := imagefile.EncodePNG(ctx, p.Pixels)
 	return &unink.Result{Data: out, Format: unink.PNG, Width: p.Width, Height: p.Height}, err
 }
 
@@ -54,11 +54,11 @@ func TestTIFFPages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := imagefile.Decode(imagefile.Page(data, i), imagefile.Limits{})
+		want, err := imagefile.Decode(t.Context(), imagefile.Page(data, i), imagefile.Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		page, err := imagefile.Decode(got, imagefile.Limits{})
+		page, err := imagefile.Decode(t.Context(), got, imagefile.Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +99,7 @@ func TestPicturesAreBound(t *testing.T) {
 		t.Fatal(err)
 	}
 	files := map[string][]byte{"scan.tif": scan, "broken.png": []byte("\x89PNG\r\n\x1a\n and nothing"),
-		"plain.png": pngOf(t, 100, 50, 0), "fine.png": pngOf(t, 200, 300, 144)}
+		"plain.png": pngOf(t, 100, 50, 0), "fine.png": pngOf(t, 600, 900, 144)}
 	for name, data := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
 			t.Fatal(err)
@@ -133,7 +133,7 @@ func TestPicturesAreBound(t *testing.T) {
 	}
 	var leaves []string
 	for i := range 3 {
-		picture, err := imagefile.Decode(imagefile.Page(scan, i), imagefile.Limits{})
+		picture, err := imagefile.Decode(t.Context(), imagefile.Page(scan, i), imagefile.Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,7 +146,7 @@ func TestPicturesAreBound(t *testing.T) {
 	}{
 		{"scan.pdf", "", strings.Join(leaves, " "), []string{"scan.tif"}},
 		{"two.pdf", "2-", strings.Join(leaves[1:], " "), []string{"scan.tif"}},
-		{"all.PDF", "", "100x150 " + strings.Join(leaves, " ") + " 595x298", []string{"fine.png", "scan.tif", "plain.png"}},
+		{"all.PDF", "", "300x450 " + strings.Join(leaves, " ") + " 595x298", []string{"fine.png", "scan.tif", "plain.png"}},
 	} {
 		if err := bind(c.out, c.pages, c.names...); err != nil {
 			t.Errorf("%s: %v", c.out, err)
@@ -176,9 +176,28 @@ func pngOf(t *testing.T, width, height int, dpi float64) []byte {
 	m := image.NewRGBA(image.Rect(0, 0, width, height))
 	draw.Draw(m, m.Rect, image.White, image.Point{}, draw.Src)
 	m.Set(width/2, height/2, color.Black)
-	data, err := imagefile.Encode(m, imagefile.PNG, imagefile.Meta{DPI: [2]float64{dpi, dpi}})
+	meta := imagefile.Meta{DPI: [2]float64{dpi, dpi}}
+	data, err := imagefile.Encode(t.Context(), m, imagefile.PNG, meta)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return data
+}
+
+// A picture's resolution is that of a page, or it means nothing: cameras state 72 dpi.
+func TestSizeOnPaper(t *testing.T) {
+	for _, c := range []struct {
+		width, height int
+		dpi           float64
+		want          string
+	}{
+		{3000, 4000, 72, "595x794"}, {1240, 1754, 150, "595x842"}, {2480, 3508, 0, "595x842"},
+		{3508, 4961, 300, "842x1191"}, {900, 2400, 300, "216x576"}, {200, 300, 300, "595x893"},
+	} {
+		size := onPaper(&imagefile.Picture{Pixels: image.NewRGBA(image.Rect(0, 0, c.width, c.height)),
+			Meta: imagefile.Meta{DPI: [2]float64{c.dpi, c.dpi}}})
+		if got := fmt.Sprintf("%.0fx%.0f", size.Width, size.Height); got != c.want {
+			t.Errorf("%d×%d pixels at %g dpi: %s points, want %s", c.width, c.height, c.dpi, got, c.want)
+		}
+	}
 }

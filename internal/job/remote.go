@@ -278,9 +278,9 @@ func (r *remote) judge(status int, a *cleanupAnswer) error {
 func (r *remote) CleanImage(ctx context.Context, m image.Image,
 	o unink.Options) (*unink.Page, error) {
 	pixels := imagefile.Opaque(m)
-	data, err := imagefile.Encode(pixels, imagefile.PNG, imagefile.Meta{})
+	data, err := imagefile.Encode(ctx, pixels, imagefile.PNG, imagefile.Meta{})
 	if err == nil && len(data) > unink.DefaultMaxBytes {
-		data, err = imagefile.Encode(pixels, imagefile.JPEG, imagefile.Meta{})
+		data, err = imagefile.Encode(ctx, pixels, imagefile.JPEG, imagefile.Meta{})
 	}
 	if err != nil {
 		return nil, err
@@ -290,7 +290,7 @@ func (r *remote) CleanImage(ctx context.Context, m image.Image,
 	if err != nil {
 		return nil, err
 	}
-	back, err := imagefile.Decode(res.Data, imagefile.Limits{})
+	back, err := imagefile.Decode(ctx, res.Data, imagefile.Limits{})
 	if err != nil {
 		return nil, err
 	}

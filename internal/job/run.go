@@ -172,7 +172,7 @@ func (r *run) page(ctx context.Context, pg page) Outcome {
 		return o
 	}
 	o.Output = pg.names[o.Result.Format]
-	o.Err = pg.write(data, o.Result)
+	o.Err = pg.write(ctx, data, o.Result)
 	return o
 }
 

@@ -81,7 +81,7 @@ func (straightened) Clean(_ context.Context, _ []byte, o unink.Options) (*unink.
 func picture(width int, c color.Color) []byte {
 	m := image.NewRGBA(image.Rect(0, 0, width, 100))
 	draw.Draw(m, m.Rect, image.NewUniform(c), image.Point{}, draw.Src)
-	data, err := imagefile.EncodePNG(m)
+	data, err := imagefile.EncodePNG(context.Background(), m)
 	if err != nil {
 		panic(err)
 	}
@@ -104,7 +104,7 @@ func TestCompareShowsThePageAsTheResultLies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	both, err := imagefile.Decode(data, imagefile.Limits{})
+	both, err := imagefile.Decode(t.Context(), data, imagefile.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}

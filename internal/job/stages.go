@@ -41,7 +41,7 @@ func ShowStage(ctx context.Context, stage string, m *image.RGBA) {
 	if !ok || w.err != nil {
 		return
 	}
-	data, err := imagefile.Encode(m, imagefile.PNG, imagefile.Meta{})
+	data, err := imagefile.Encode(ctx, m, imagefile.PNG, imagefile.Meta{})
 	if err == nil {
 		err = writeFile(w.page.stageName(stage), data)
 	}

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"context"
 	"crypto/rand"
 	"image"
 	"image/draw"
@@ -13,7 +14,7 @@ import (
 )
 
 // write writes the page's files, the page itself last: when it is there, all is.
-func (pg page) write(input []byte, res *unink.Result) error {
+func (pg page) write(ctx context.Context, input []byte, res *unink.Result) error {
 	if pg.extras.Mask || pg.extras.Layers {
 		if err := writeFile(pg.maskName(), res.Mask); err != nil {
 			return err
@@ -29,7 +30,7 @@ func (pg page) write(input []byte, res *unink.Result) error {
 		if before == nil {
 			before = input
 		}
-		both, err := compare(before, res.Data)
+		both, err := compare(ctx, before, res.Data)
 		if err != nil {
 			return err
 		}
@@ -77,12 +78,12 @@ func createFile(path string, write func(io.Writer) error) (err error) {
 }
 
 // compare is before and after side by side, as JPEG.
-func compare(before, after []byte) ([]byte, error) {
-	left, err := imagefile.Decode(before, imagefile.Limits{})
+func compare(ctx context.Context, before, after []byte) ([]byte, error) {
+	left, err := imagefile.Decode(ctx, before, imagefile.Limits{})
 	if err != nil {
 		return nil, err
 	}
-	right, err := imagefile.Decode(after, imagefile.Limits{})
+	right, err := imagefile.Decode(ctx, after, imagefile.Limits{})
 	if err != nil {
 		return nil, err
 	}
@@ -92,5 +93,5 @@ func compare(before, after []byte) ([]byte, error) {
 	draw.Draw(both, both.Rect, image.White, image.Point{}, draw.Src)
 	draw.Draw(both, left.Pixels.Rect, left.Pixels, image.Point{}, draw.Src)
 	draw.Draw(both, right.Pixels.Rect.Add(image.Pt(a.X+gap, 0)), right.Pixels, image.Point{}, draw.Src)
-	return imagefile.Encode(both, imagefile.JPEG, imagefile.Meta{})
+	return imagefile.Encode(ctx, both, imagefile.JPEG, imagefile.Meta{})
 }

@@ -212,7 +212,14 @@ func (g *guest) draw(ctx context.Context, page uint64) (p Picture, err error) {
 	if !(w >= minSide && h >= minSide && w*h <= 1.01*MaxPixels) {
 		return p, broken("the page is %g × %g points", p.Size.Width, p.Size.Height)
 	}
+	bilevel, err := g.bilevel(ctx, page, p.Size)
+	if err != nil {
+		return p, err
+	}
 	p.Pixels, err = g.render(ctx, page, int(w), int(h))
+	if err == nil && bilevel {
+		toBilevel(p.Pixels)
+	}
 	return p, err
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"image"
 	"image/color"
 	"image/jpeg"
 	"io"
@@ -19,6 +20,8 @@ import (
 type Page struct {
 	// Picture is a JPEG, or a PNG without transparency and interlacing; nil for the original's page.
 	Picture io.Reader
+	// Fax is the size in pixels of a picture that is the code of ITU-T T.6 (Group 4) alone; else zero.
+	Fax image.Point
 	// Size is the page's; the picture stands in the middle, as large as fits. It is not looked at
 	// without a picture.
 	Size Size
@@ -172,9 +175,11 @@ func (w *writer) page(p Page) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	e, err := embed(data)
-	if err != nil {
-		return 0, err
+	e := fax(p.Fax, data)
+	if p.Fax == (image.Point{}) {
+		if e, err = embed(data); err != nil {
+			return 0, err
+		}
 	}
 	picture := w.stream(fmt.Sprintf("/Type /XObject /Subtype /Image /Width %d /Height %d "+
 		"/BitsPerComponent %d /ColorSpace %s %s",
@@ -221,6 +226,12 @@ type embedded struct {
 	width, height, depth int
 	colours, filter      string
 	data                 []byte
+}
+
+func fax(size image.Point, data []byte) embedded {
+	return embedded{width: size.X, height: size.Y, depth: 1, colours: "/DeviceGray", data: data,
+		filter: fmt.Sprintf("/Filter /CCITTFaxDecode /DecodeParms << /K -1 /Columns %d /Rows %d >>",
+			size.X, size.Y)}
 }
 
 var errPicture = errors.New("the picture is of a kind that cannot be put into a PDF")

@@ -141,3 +141,14 @@ func TestStagesAreShownInTheirOrder(t *testing.T) {
 		t.Error("the last picture shown is not the result")
 	}
 }
+
+// A page that came in black and white stays so, however it was straightened.
+func TestBlackAndWhiteStays(t *testing.T) {
+	src := restoretest.Seen(restoretest.Page(),
+		restoretest.TurnedBy(2, restoretest.PageWidth, restoretest.PageHeight))
+	raster.ToBilevel(src)
+	p := clean(t, src, Options{})
+	if !p.Flattened || !raster.Bilevel(p.Image) {
+		t.Errorf("flattened %v, black and white %v", p.Flattened, raster.Bilevel(p.Image))
+	}
+}

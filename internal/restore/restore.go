@@ -88,6 +88,7 @@ type Page struct {
 	Curl        float64       // how far lines of print bowed, as a share of the page's longer side
 	Corners     [4][2]float64 // with Flattened: where the corners were in the input, in pixels
 	Confidence  Confidence
+	Unfinished  bool                     // the scan finish was left out: it would have lost print
 	Waves       int                      // of moire that were taken away
 	Timings     map[string]time.Duration // of the stages, by their names
 }
@@ -149,6 +150,7 @@ type work struct {
 	*Engine
 	options Options
 	input   image.Point // size of the page as it came
+	bilevel bool        // it came in black and white
 	view
 	lean   measure.Lean // of the print in src
 	flat   *image.RGBA  // the page before highlighter was lifted
@@ -162,7 +164,8 @@ type work struct {
 
 // workOn begins the way of a page.
 func workOn(e *Engine, src *image.RGBA, o Options) *work {
-	return &work{Engine: e, options: o, input: src.Rect.Size(), view: view{src: src}}
+	return &work{Engine: e, options: o, input: src.Rect.Size(), bilevel: raster.Bilevel(src),
+		view: view{src: src}}
 }
 
 // view is a page and the picture of it that the networks see.
@@ -358,7 +361,10 @@ func (w *work) erase(context.Context) (*image.RGBA, error) {
 
 func (w *work) finish(context.Context) (*image.RGBA, error) {
 	if w.options.Finish == Scan {
-		finish.Scan(w.canvas, w.result.Image)
+		w.result.Unfinished = !finish.Scan(w.canvas, w.result.Image)
+		if w.bilevel { // the greys are of its resampling
+			raster.ToBilevel(w.result.Image)
+		}
 	}
 	return w.result.Image, nil
 }

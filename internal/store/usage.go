@@ -45,8 +45,8 @@ func (s Usage) Add(ctx context.Context, uses []usage.Use) error {
 	})
 }
 
-// Count implements [usage.Store]. The rows are taken in one order, so that no two processes wait for
-// each other.
+// Count implements [usage.Store]. The rows are taken in one order, so that no two processes wait
+// for each other.
 func (s Usage) Count(ctx context.Context, refusals []usage.Refusals) error {
 	refusals = slices.SortedFunc(slices.Values(refusals), func(a, b usage.Refusals) int {
 		return cmp.Or(cmp.Compare(a.Owner, b.Owner), a.Minute.Compare(b.Minute),

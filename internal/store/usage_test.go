@@ -213,10 +213,12 @@ func TestRefusals(t *testing.T) {
 		uses := usage.New(s)
 		minute := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
 		refusals := func(owner string, at time.Time, outcome string, requests int) usage.Refusals {
-			return usage.Refusals{Refusal: usage.Refusal{Minute: at, Entry: "web", Caller: "user", Owner: owner,
-				PDF: true, Outcome: outcome}, Requests: requests, Millis: int64(10 * requests)}
+			refusal := usage.Refusal{Minute: at, Entry: "web", Caller: "user", Owner: owner, PDF: true,
+				Outcome: outcome}
+			return usage.Refusals{Refusal: refusal, Requests: requests, Millis: int64(10 * requests)}
 		}
-		early, late := refusals("user:1", minute, "A", 3), refusals("user:1", minute.Add(time.Minute), "A", 5)
+		early := refusals("user:1", minute, "A", 3)
+		late := refusals("user:1", minute.Add(time.Minute), "A", 5)
 		other := refusals("user:2", minute, "A", 7)
 		must := func(err error) {
 			t.Helper()
@@ -225,12 +227,13 @@ func TestRefusals(t *testing.T) {
 			}
 		}
 		must(s.Count(ctx, []usage.Refusals{early, late, other}))
-		must(s.Count(ctx, []usage.Refusals{refusals("user:1", minute, "A", 100), refusals("user:1", minute, "B", 1)}))
+		once := refusals("user:1", minute, "B", 1)
+		must(s.Count(ctx, []usage.Refusals{refusals("user:1", minute, "A", 100), once}))
 		must(s.Count(ctx, nil))
-		must(s.Add(ctx, []usage.Use{{At: minute, Entry: "web", Caller: "user", Owner: "user:1", Outcome: usage.OK,
-			Charged: 1, Millis: 40}}))
+		must(s.Add(ctx, []usage.Use{{At: minute, Entry: "web", Caller: "user", Owner: "user:1",
+			Outcome: usage.OK, Charged: 1, Millis: 40}}))
 
-		want := []usage.Refusals{late, refusals("user:1", minute, "A", 103), refusals("user:1", minute, "B", 1)}
+		want := []usage.Refusals{late, refusals("user:1", minute, "A", 103), once}
 		if got, err := uses.Refusals(ctx, "user:1", 9); err != nil || !slices.Equal(got, want) {
 			t.Errorf("refusals are %+v, %v, want %+v", got, err, want)
 		}

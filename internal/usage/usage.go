@@ -129,8 +129,8 @@ type Store interface {
 	// Took counts the uses with the outcome [OK], by entry point and rising time.
 	Took(ctx context.Context, from, to time.Time) ([]Took, error)
 	Forget(ctx context.Context, owner string) error
-	// Prune deletes at most limit uses before a time that have no owner, and all refusals before it. It
-	// returns how many uses went.
+	// Prune deletes at most limit uses before a time that have no owner, and all refusals before it.
+	// It returns how many uses went.
 	Prune(ctx context.Context, before time.Time, limit int) (int, error)
 }
 

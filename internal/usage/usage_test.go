@@ -183,7 +183,8 @@ func TestRefusalsTakeNoPlaceOfUses(t *testing.T) {
 		stop := running(r)
 		minute := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 		refuse := func(outcome string) {
-			r.Record(usage.Use{At: minute.Add(7 * time.Second), Owner: "user:1", Outcome: outcome, Millis: 2})
+			r.Record(usage.Use{At: minute.Add(7 * time.Second), Owner: "user:1", Outcome: outcome,
+				Millis: 2})
 		}
 		r.Record(usage.Use{Outcome: usage.OK})
 		for i := range 3000 {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,7 +45,7 @@ func TestLocal(t *testing.T) {
 // resolved: it stays on the site.
 func FuzzLocal(f *testing.F) {
 	cases := addresses(f)
-	for _, address := range append(cases.Local, cases.Elsewhere...) {
+	for _, address := range slices.Concat(cases.Local, cases.Elsewhere) {
 		f.Add(address)
 	}
 	site := &url.URL{Scheme: "https", Host: "site.example", Path: "/log-in"}
@@ -88,7 +89,7 @@ process.stdout.write(JSON.stringify(judged));`
 // made of what is dangerous in one.
 func TestPagesAgreeOnWhatIsLocal(t *testing.T) {
 	cases := addresses(t)
-	all := append(cases.Local, cases.Elsewhere...)
+	all := slices.Concat(cases.Local, cases.Elsewhere)
 	rng := rand.New(rand.NewPCG(1, 2))
 	parts := []string{"/", "/", ".", "..", "a", "-", `\`, "%2e", "%2f", "%5c", "\t", "\n", " ", "?", "#",
 		"@", ":", "evil.example", "&", "=", "é", "\u2028", "\x00"}

@@ -124,7 +124,7 @@ class Training(unittest.TestCase):
         for kind in (net.HAND, net.BOTH):
             logits = torch.zeros(1, 4, 8, 8)
             logits[:, kind] = 12
-            self.assertLess(loss_of(logits, label).item(), 0.5)
+            self.assertLess(loss_of(logits, label)[0].item(), 0.5)
 
     def test_trainings_compare_where_as_much_print_is_lost(self):
         """Moving all answers by a constant moves what is missed and what is lost, and not what is missed alike."""
@@ -155,9 +155,9 @@ class Training(unittest.TestCase):
             self.assertEqual(mean[weights]["w"].tolist(), [2.0, 2.0])
             self.assertEqual(mean["version"], "2026-11-23")
 
-    def test_the_mean_counts_the_steps_of_all(self):
-        states = [{"ema": {"w": torch.zeros(1)}, "step": n, "version": "2026-11-23"} for n in (10, 20)]
-        self.assertEqual(average(states)["step"], 30)
+    def test_the_mean_counts_the_windows_of_all(self):
+        states = [{"ema": {"w": torch.zeros(1)}, "windows": n, "version": "2026-11-23"} for n in (10, 20)]
+        self.assertEqual(average(states)["windows"], 30)
 
 
 if __name__ == "__main__":

@@ -48,6 +48,7 @@ tiff -type Grayscale -depth 16 -compress Zip "$work/3.tif"
 tiffcp "$work/1.tif" "$work/2.tif" "$work/3.tif" pages.tif
 tiffcp -c g3:1d "$work/1.tif" fax3.tif
 tiffcp -c g3:2d "$work/1.tif" fax3-2d.tif
+tiffcp -c g3:1d:fill "$work/1.tif" fax3-fill.tif
 tiff -type TrueColor -depth 16 -compress LZW "$work/16.tif"
 tiffcp -c lzw:2 "$work/16.tif" deep.tif
 tiff -type TrueColorMatte -alpha set -channel A -evaluate set 50% +channel -compress Zip alpha.tif
@@ -59,6 +60,10 @@ tiff -colors 4 -type palette -compress Zip palette2.tif
 
 # JPEG, progressive as libjpeg has it
 convert ../../../docs/before.jpg -resize '240x260!' -interlace JPEG -quality 85 progressive.jpg
+
+# WebP of reduced colours
+convert "$work/c.png" -quality 95 lossy.webp
+convert "$work/alpha.png" -quality 95 lossy-alpha.webp
 
 # BMP, of the odd picture, and GIF
 convert "$work/odd.png" -compress none BMP3:rgb24.bmp

@@ -3,6 +3,7 @@ package finish
 
 import (
 	"image"
+	"slices"
 
 	"unink/internal/raster"
 	"unink/internal/restore/canvas"
@@ -10,9 +11,28 @@ import (
 
 // Scan evens the cleaned page out, in place: its paper becomes white whatever the light, and its
 // print dark. Colours of the print, fills and pictures keep their hue; what is grey becomes
-// wholly grey.
-func Scan(c *canvas.Canvas, page *image.RGBA) {
-	light := measureLight(c, page)
+// wholly grey. Panels that are printed light on dark stay.
+//
+// It reports false, and leaves the page as it is, where most of it is light on dark, or where print
+// would be lost.
+func Scan(c *canvas.Canvas, page *image.RGBA) bool {
+	const most = 0.6 // of the page
+	before := measureTones(c, page)
+	panels := before.panels()
+	if shareOf(panels) > most {
+		return false
+	}
+	kept := slices.Clone(page.Pix)
+	evenOut(c, page, panels)
+	if before.lost(measureTones(c, page)) {
+		copy(page.Pix, kept)
+		return false
+	}
+	return true
+}
+
+func evenOut(c *canvas.Canvas, page *image.RGBA, panels []bool) {
+	light := measureLight(c, page, panels)
 	lv := measureLevels(c, page, light)
 	inks := mapInks(c, page, light)
 	colour := inks.colour.Sample(c.W, c.H)

@@ -7,7 +7,6 @@ import (
 
 	"unink/internal/raster"
 	"unink/internal/restore/canvas"
-	"unink/internal/restore/measure"
 )
 
 // lightMap is the light on the paper, as gains that bring it to 1, and where it falls on a fill.
@@ -29,8 +28,9 @@ func (l *lightMap) row(dst [3][]float32, scratch []float32, y int) {
 // edge of a shadow. What is thin and dark in them is no shadow and is closed. Cells of another tint
 // than the page's paper or far darker than the paper round them (pictures, solid print), and fills
 // with straight, sharp edges, are no paper: they take the light of their surroundings.
-func measureLight(c *canvas.Canvas, page *image.RGBA) *lightMap {
-	cell := max(4, int(math.Round(measure.PriorEm*c.Scale/4)))
+// So do the panels, which are printed light on dark.
+func measureLight(c *canvas.Canvas, page *image.RGBA, panels []bool) *lightMap {
+	cell := lightCell(c)
 	f := c.Field(page, cell, func(weights []float32, flags, _ []uint8) {
 		for x, v := range flags {
 			weights[x] = 0
@@ -42,6 +42,11 @@ func measureLight(c *canvas.Canvas, page *image.RGBA) *lightMap {
 	l := &lightMap{cell: cell, w: f.W, fill: make([]bool, f.W*f.H),
 		photographs: make([]bool, f.W*f.H)}
 	pictures, sure := dropPictures(f)
+	for i, v := range panels {
+		if v {
+			f.Weight[i], sure[i] = 0, true
+		}
+	}
 	photographs := findPhotographs(f)
 	for i, v := range photographs {
 		if v {

@@ -74,6 +74,8 @@ export interface Report {
    * clockwise from the upper left one.
    */
   corners?: [[number, number], [number, number], [number, number], [number, number]];
+  /** The scan finish was left out: the page is light on dark, or would have lost print. */
+  unfinished?: boolean;
   /** Waves of a photographed screen's pattern that were taken away. */
   moire: number;
   /** How sure the stages were, 0 to 1; 0 of a stage that was left out. */
