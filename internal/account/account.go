@@ -57,6 +57,7 @@ var (
 	ErrNotEstablished = errors.New("account: the user is not the anonymous account of the device")
 	ErrNotFound       = errors.New("account: not found")
 	ErrExists         = errors.New("account: exists already")
+	ErrTooMany        = errors.New("account: too many new ones today")
 )
 
 // InputError says which value cannot be accepted, why, and what would be.
@@ -168,12 +169,12 @@ func New(c Config, store Store, mailer Mailer, throttle Throttle, now func() tim
 
 // keys are the server's secret, one for each purpose, so that what is made for one says nothing
 // about another.
-type keys struct{ device, address, attempt, customer, signIn []byte }
+type keys struct{ device, address, attempt, customer, signIn, person []byte }
 
 func deriveKeys(secret []byte) (k keys, err error) {
 	for label, key := range map[string]*[]byte{
 		"device": &k.device, "address": &k.address, "attempt": &k.attempt,
-		"customer token": &k.customer, "sign-in": &k.signIn,
+		"customer token": &k.customer, "sign-in": &k.signIn, "person": &k.person,
 	} {
 		if *key, err = hkdf.Key(sha256.New, secret, nil, "unink "+label, sha256.Size); err != nil {
 			return k, err
@@ -204,11 +205,4 @@ func verdict(wait time.Duration, err error) error {
 		return &ThrottledError{wait}
 	}
 	return nil
-}
-
-// attempts are the keys of an attempt at an account from a network address. The address comes
-// first: whoever is refused there cannot use up what the account's owner may do.
-func (s *Service) attempts(what, address, email string) []string {
-	return []string{what + "-address:" + s.hashAddress(address),
-		what + "-account:" + keyed(s.keys.attempt, foldEmail(email))}
 }

@@ -92,7 +92,7 @@ func TestPruneOfTheAnonymous(t *testing.T) {
 	each(t, func(w *world) {
 		make := func(device string) account.User {
 			t.Helper()
-			u, _, err := w.Anonymous(w.ctx, device, address)
+			u, _, err := w.Anonymous(w.ctx, device, address, 100)
 			w.must(err)
 			return u
 		}
@@ -131,7 +131,7 @@ func TestPruneAtOnce(t *testing.T) {
 		type one struct{ id, link string }
 		var all []one
 		for i := range n {
-			u, _, err := w.Anonymous(w.ctx, fmt.Sprint("device-", i), address)
+			u, _, err := w.Anonymous(w.ctx, fmt.Sprint("device-", i), address, 100)
 			w.must(err)
 			w.must(w.SignUp(w.ctx, fmt.Sprint(i, "@example.com"), password, address))
 			all = append(all, one{u.ID, w.mail(account.NoticeVerify).Token})

@@ -98,7 +98,7 @@ func TestNothingSecretIsStored(t *testing.T) {
 	verify := w.mail(account.NoticeVerify).Token
 	w.must(w.RequestReset(w.ctx, email, address))
 	reset := w.mail(account.NoticeReset).Token
-	_, _, err := w.Anonymous(w.ctx, "device-0001", address)
+	_, _, err := w.anonymous("device-0001", address)
 	w.must(err)
 	token, _ := w.token(w.customer(), 0)
 	var files []byte

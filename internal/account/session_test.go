@@ -141,8 +141,9 @@ func TestAttemptsAreThrottled(t *testing.T) {
 		}{
 			{[]string{"login-pair:"}, func() error { return w.logIn(email, password) }},
 			{[]string{"login-address:", "login-account:"}, func() error { return w.logIn("bea@example.com", password) }},
-			{[]string{"mail-address:", "mail-account:"}, func() error { return w.SignUp(w.ctx, email, password, address) }},
-			{[]string{"mail-address:", "mail-account:"}, func() error { return w.RequestReset(w.ctx, email, address) }},
+			{[]string{"mail-address:", "sign-up-account:"}, func() error { return w.SignUp(w.ctx, email, password, address) }},
+			{[]string{"reset-pair:"}, func() error { return w.RequestReset(w.ctx, email, address) }},
+			{[]string{"mail-address:"}, func() error { return w.RequestReset(w.ctx, email, "203.0.113.9") }},
 			{[]string{"password-account:"}, func() error { return w.ChangePassword(w.ctx, u.ID, other, password) }},
 		} {
 			try := attempt.try
@@ -192,6 +193,28 @@ func TestNobodyElsewhereLocksOut(t *testing.T) {
 		if err := from(address, other); !errors.As(err, &throttled) {
 			t.Errorf("after 90 days: error is %v", err)
 		}
+	})
+}
+
+// Whatever mails strangers have sent to an account, its owner gets one where it was before; and
+// elsewhere one of those that were sent leads to a new password.
+func TestStrangersCannotKeepTheOwnerFromAReset(t *testing.T) {
+	each(t, func(w *world) {
+		w.user()
+		w.must(w.RequestReset(w.ctx, email, "203.0.113.9"))
+		strangers := w.mail(account.NoticeReset).Token
+		w.wait = map[string]time.Duration{"reset-account:": time.Hour, "sign-up-account:": time.Hour,
+			"mail-address:": time.Hour}
+		w.must(w.RequestReset(w.ctx, email, address))
+		if len(w.mails) != 2 {
+			t.Errorf("%d mails, want one for the owner besides the stranger's", len(w.mails))
+		}
+		delete(w.wait, "mail-address:")
+		w.must(w.RequestReset(w.ctx, email, "198.51.100.4"))
+		if len(w.mails) != 2 {
+			t.Errorf("%d mails, want no more at the wish of strangers", len(w.mails))
+		}
+		w.must(w.reset(strangers, other))
 	})
 }
 

@@ -25,7 +25,9 @@ func (s *Service) SignUp(ctx context.Context, email, password, address string) e
 	if err := checkPassword(password, email); err != nil {
 		return err
 	}
-	if err := s.allow(ctx, s.attempts("mail", address, email)...); err != nil {
+	// The address comes first: whoever is refused there cannot use up what others may do.
+	if err := s.allow(ctx, "mail-address:"+s.hashAddress(address),
+		"sign-up-account:"+keyed(s.keys.attempt, email)); err != nil {
 		return err
 	}
 	hash, err := s.passwords.hash(ctx, password)
@@ -56,13 +58,16 @@ func (s *Service) Verify(ctx context.Context, token string) (User, error) {
 }
 
 // RequestReset sends a token to the e-mail address of an account, from a network address. It
-// succeeds alike where there is no account, and then sends nothing.
+// succeeds alike where there is no account, and then sends nothing. Nor does it where strangers have
+// had many mails sent to the account: each of those has a token of its own, which the owner may use,
+// so that nobody keeps the owner out.
 func (s *Service) RequestReset(ctx context.Context, email, address string) error {
 	email, err := checkEmail(email)
 	if err != nil {
 		return err
 	}
-	if err := s.allow(ctx, s.attempts("mail", address, email)...); err != nil {
+	enough, err := s.allowReset(ctx, email, address)
+	if err != nil || enough {
 		return err
 	}
 	token, now := newToken(), s.now()
@@ -75,6 +80,29 @@ func (s *Service) RequestReset(ctx context.Context, email, address string) error
 		s.log.ErrorContext(ctx, "mail to reset a password", "error", err) // to return it would tell
 	}
 	return nil
+}
+
+// allowReset counts a wish for a reset, by the network address, and reports whether the account was
+// sent enough mails at the wish of strangers. Where the account's owner logged in before, only what
+// is wished there for this account counts.
+func (s *Service) allowReset(ctx context.Context, email, address string) (enough bool, err error) {
+	place, account := s.hashAddress(address), keyed(s.keys.attempt, email)
+	familiar, err := s.familiar(ctx, email, place)
+	switch {
+	case err != nil:
+		return false, err
+	case familiar:
+		return false, s.allow(ctx, "reset-pair:"+place+":"+account)
+	}
+	if err := s.allow(ctx, "mail-address:"+place); err != nil {
+		return false, err
+	}
+	var throttled *ThrottledError
+	err = s.allow(ctx, "reset-account:"+account)
+	if errors.As(err, &throttled) {
+		return true, nil
+	}
+	return false, err
 }
 
 // Reset gives an account a new password by the token that was sent to its e-mail address, once

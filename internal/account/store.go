@@ -44,11 +44,16 @@ type UserStore interface {
 	SetBought(ctx context.Context, userID string) error
 	// SetRole changes a registered user's role.
 	SetRole(ctx context.Context, userID, role string) error
-	// DeleteUser deletes a user and all that belongs to it.
-	DeleteUser(ctx context.Context, userID string) error
+	// DeleteUser deletes a user and all that belongs to it. The person, unless that is empty, counts as
+	// welcomed from then on.
+	DeleteUser(ctx context.Context, userID, person string) error
+	// Welcome reports whether a user is the first that a person is welcomed as, now or before.
+	Welcome(ctx context.Context, person, userID string) (first bool, err error)
 
-	// Establish adds u as the account of a device unless that has one, and returns the device's.
-	Establish(ctx context.Context, u User, device string) (User, error)
+	// Establish adds u as the account of a device unless that has one, and returns the device's. It
+	// returns [ErrTooMany] where so many were added from the network on the day, in UTC, on which u
+	// was created.
+	Establish(ctx context.Context, u User, device, network string, most int) (User, error)
 	// UserOn returns the account of a device, and when it was last seen.
 	UserOn(ctx context.Context, device string) (User, time.Time, error)
 	// SetSeen writes that an anonymous account is used now.
@@ -104,7 +109,8 @@ type SessionStore interface {
 	// EndSessionOf ends a user's session with an id.
 	EndSessionOf(ctx context.Context, userID, id string) error
 	// Prune deletes sessions created or seen no later than these times, places where nobody logged in
-	// since the first, and one-time tokens that expire no later than now.
+	// since the first, one-time tokens that expire no later than now, and what was counted on the days
+	// before.
 	Prune(ctx context.Context, created, seen, now time.Time) error
 }
 

@@ -2,24 +2,63 @@ package account
 
 import (
 	"context"
+	"errors"
+	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
 
 // Anonymous returns the account of an app's device, which it makes the first time, from a network
-// address. The device's id is 8 to 200 printable ASCII characters, and known to the app alone.
-func (s *Service) Anonymous(ctx context.Context, device,
-	address string) (u User, created bool, err error) {
+// address that may make so many in a day, in UTC. The device's id is 8 to 200 printable ASCII characters, and known to the app alone.
+func (s *Service) Anonymous(ctx context.Context, device, address string,
+	daily int) (u User, created bool, err error) {
 	hash, err := s.HashDevice(device)
 	if err != nil {
 		return User{}, false, err
 	}
-	if err := s.allow(ctx, "anonymous-address:"+s.hashAddress(address)); err != nil {
+	network := s.hashAddress(address)
+	if err := s.allow(ctx, "anonymous-address:"+network); err != nil {
 		return User{}, false, err
 	}
 	made := s.newUser(Anonymous, "")
-	u, err = s.store.Establish(ctx, made, hash)
-	return u, u.ID == made.ID, err
+	u, err = s.store.Establish(ctx, made, hash, network, daily)
+	if errors.Is(err, ErrTooMany) {
+		const day = 24 * time.Hour
+		return User{}, false, &ThrottledError{made.Created.Truncate(day).Add(day).Sub(made.Created)}
+	}
+	return u, err == nil && u.ID == made.ID, err
+}
+
+// Welcome reports whether a user may have first credits: an anonymous account always, and of the
+// others the first of a person, whom an e-mail address or else an identity tells. A person whose
+// account was deleted is not welcomed again.
+func (s *Service) Welcome(ctx context.Context, u User) (bool, error) {
+	person, err := s.person(ctx, u)
+	if err != nil || person == "" {
+		return err == nil, err
+	}
+	return s.store.Welcome(ctx, person, u.ID)
+}
+
+// person is a keyed hash of what tells a user's person from others; empty: nothing does.
+func (s *Service) person(ctx context.Context, u User) (string, error) {
+	if u.Email != "" {
+		return keyed(s.keys.person, mailbox(u.Email)), nil
+	}
+	identities, err := s.store.Identities(ctx, u.ID)
+	if err != nil || len(identities) == 0 {
+		return "", err
+	}
+	return keyed(s.keys.person, identities[0].Issuer+"\x00"+identities[0].Subject), nil
+}
+
+// mailbox is an e-mail address without what follows a + in its name, which most providers deliver
+// to the same person.
+func mailbox(email string) string {
+	at := strings.LastIndexByte(email, '@')
+	name, _, _ := strings.Cut(email[:max(at, 0)], "+")
+	return name + email[max(at, 0):]
 }
 
 // AnonymousOn returns the account of a device, or [ErrNotEstablished] unless it is this user.
@@ -61,9 +100,18 @@ func (s *Service) Export(ctx context.Context, userID string) (e Export, err erro
 	return e, err
 }
 
-// Delete deletes a user with its sessions, one-time tokens and identities.
+// Delete deletes a user with its sessions, one-time tokens and identities. What is left is a keyed
+// hash of who had first credits.
 func (s *Service) Delete(ctx context.Context, userID string) error {
-	return s.store.DeleteUser(ctx, userID)
+	u, _, err := s.store.FindUser(ctx, userID)
+	if err != nil {
+		return err
+	}
+	person, err := s.person(ctx, u)
+	if err != nil {
+		return err
+	}
+	return s.store.DeleteUser(ctx, u.ID, person)
 }
 
 // CreateUser makes a user whose e-mail address is taken as verified. A role is "" or [Operator].

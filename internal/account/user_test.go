@@ -3,6 +3,7 @@ package account_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/netip"
 	"strings"
 	"testing"
@@ -240,17 +241,17 @@ func TestChangePassword(t *testing.T) {
 
 func TestAnonymous(t *testing.T) {
 	each(t, func(w *world) {
-		u, created, err := w.Anonymous(w.ctx, "device-0001", address)
+		u, created, err := w.anonymous("device-0001", address)
 		w.must(err)
 		if !created || u.Kind != account.Anonymous || u.Email != "" || u.Verified {
 			t.Errorf("made %+v, %v", u, created)
 		}
-		again, created, err := w.Anonymous(w.ctx, "device-0001", address)
+		again, created, err := w.anonymous("device-0001", address)
 		w.must(err)
 		if created || again != u {
 			t.Errorf("the same device got %+v, %v", again, created)
 		}
-		another, _, err := w.Anonymous(w.ctx, "device-0002", address)
+		another, _, err := w.anonymous("device-0002", address)
 		w.must(err)
 		if got, err := w.AnonymousOn(w.ctx, "device-0001", u.ID); err != nil || got != u {
 			t.Errorf("on the device is %+v, %v", got, err)
@@ -264,14 +265,14 @@ func TestAnonymous(t *testing.T) {
 		for _, bad := range []string{"", "1234567", strings.Repeat("x", 201), "device\x00one",
 			"device-é001"} {
 			var input *account.InputError
-			if _, _, err := w.Anonymous(w.ctx, bad, address); !errors.As(err, &input) {
+			if _, _, err := w.anonymous(bad, address); !errors.As(err, &input) {
 				t.Errorf("device %q: error is %v", bad, err)
 			}
 		}
 		w.refused(w.SetRole(w.ctx, u.ID, account.Operator), account.ErrNotFound)
 		w.wait["anonymous-address:"] = time.Second
 		var throttled *account.ThrottledError
-		if _, _, err := w.Anonymous(w.ctx, "device-0004", address); !errors.As(err, &throttled) {
+		if _, _, err := w.anonymous("device-0004", address); !errors.As(err, &throttled) {
 			t.Errorf("error is %v", err)
 		}
 	})
@@ -280,7 +281,7 @@ func TestAnonymous(t *testing.T) {
 func TestAnonymousAtOnce(t *testing.T) {
 	each(t, func(w *world) {
 		got := w.atOnce(8, account.ErrExists, func(int) error {
-			_, created, err := w.Anonymous(w.ctx, "device-0001", address)
+			_, created, err := w.anonymous("device-0001", address)
 			if err == nil && !created {
 				err = account.ErrExists
 			}
@@ -288,6 +289,82 @@ func TestAnonymousAtOnce(t *testing.T) {
 		})
 		if got != 1 {
 			t.Errorf("made %d accounts for one device", got)
+		}
+	})
+}
+
+// A network address makes so many accounts a day; devices that have one find it all the same.
+func TestAnonymousAccountsOfADay(t *testing.T) {
+	each(t, func(w *world) {
+		made := w.atOnce(8, account.ErrTooMany, func(i int) error {
+			_, _, err := w.anonymous(fmt.Sprint("device-", i), address)
+			if throttled := new(account.ThrottledError); errors.As(err, &throttled) {
+				err = account.ErrTooMany
+			}
+			return err
+		})
+		if made != 3 {
+			t.Errorf("made %d accounts, want 3", made)
+		}
+		var throttled *account.ThrottledError
+		established := 0
+		for i := range 8 {
+			_, created, err := w.anonymous(fmt.Sprint("device-", i), address)
+			switch {
+			case err == nil && !created:
+				established++
+			case !errors.As(err, &throttled) || throttled.Wait != 15*time.Hour: // until midnight
+				t.Errorf("created %v, error is %v", created, err)
+			}
+		}
+		if established != 3 {
+			t.Errorf("%d devices found their account, want 3", established)
+		}
+		_, _, err := w.anonymous("device-elsewhere", "203.0.113.9")
+		w.must(err)
+		w.pass(15 * time.Hour)
+		w.must(w.Prune(w.ctx, keep))
+		_, created, err := w.anonymous("device-tomorrow", address)
+		w.must(err)
+		if !created {
+			t.Error("no account on the next day")
+		}
+	})
+}
+
+// A person is welcomed as one account, and not again after that was deleted.
+func TestAPersonIsWelcomedOnce(t *testing.T) {
+	each(t, func(w *world) {
+		welcome := func(u account.User, want bool) {
+			t.Helper()
+			for range 2 {
+				if first, err := w.Welcome(w.ctx, u); first != want || err != nil {
+					t.Errorf("%s is welcomed: %v, %v, want %v", u.Email, first, err, want)
+				}
+			}
+		}
+		create := func(email string) account.User {
+			t.Helper()
+			u, err := w.CreateUser(w.ctx, email, password, "")
+			w.must(err)
+			return u
+		}
+		ann := create("ann@example.com")
+		welcome(ann, true)
+		welcome(create("ann+2@example.com"), false)
+		welcome(create("ann@elsewhere.example"), true)
+		w.must(w.Delete(w.ctx, ann.ID))
+		welcome(create("Ann@Example.com"), false)
+
+		// One that earlier versions welcomed is known from when it is deleted.
+		bea := create("bea@example.com")
+		w.must(w.Delete(w.ctx, bea.ID))
+		welcome(create("bea@example.com"), false)
+
+		for _, device := range []string{"device-0001", "device-0002"} {
+			u, _, err := w.anonymous(device, address)
+			w.must(err)
+			welcome(u, true)
 		}
 	})
 }

@@ -76,6 +76,11 @@ func (w *world) pass(d time.Duration) {
 	w.clock = w.clock.Add(d)
 }
 
+// anonymous establishes the account of a device, of which a network address may make 3 a day.
+func (w *world) anonymous(device, address string) (account.User, bool, error) {
+	return w.Anonymous(w.ctx, device, address, 3)
+}
+
 // Send implements account.Mailer.
 func (w *world) Send(_ context.Context, n account.Notice) error {
 	w.mu.Lock()

@@ -464,7 +464,7 @@ func TestUnusedAccountsArePruned(t *testing.T) {
 		s.must("user", "add", "you@example.com")
 		var ids []string
 		for _, device := range []string{"device-idle", "device-paid"} {
-			u, _, err := b.Accounts.Anonymous(ctx, device, "192.0.2.1")
+			u, _, err := b.Accounts.Anonymous(ctx, device, "192.0.2.1", 10)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -62,6 +62,7 @@ type serveCmd struct {
 	PdfGuestAddress  int    `default:"${pdf_guest_address}" env:"UNINK_PDF_GUEST_ADDRESS_CREDITS" help:"… and by address (${default})."`
 	AccountCredits   int    `default:"${account_credits}" env:"UNINK_ACCOUNT_CREDITS" help:"Credits of a new account, once (${default})."`
 	AnonymousCredits int    `default:"${anonymous_credits}" env:"UNINK_ANONYMOUS_CREDITS" help:"Credits of an app's new anonymous account, once (${default})."`
+	AnonymousDaily   int    `default:"${anonymous_daily}" env:"UNINK_ANONYMOUS_DAILY" help:"Such accounts that a network address may make a day (${default})."`
 	Fleet            string `env:"UNINK_FLEET" placeholder:"URL" help:"nats:// or tls:// of the NATS server that unink worker processes take pages from. Default: pages are cleaned here."`
 	fleetFlags
 	engineFlags
@@ -141,6 +142,7 @@ func serveDefaults() kong.Vars {
 		"pdf_guest_address": strconv.Itoa(d.PDFGuestAddressDaily),
 		"account_credits":   strconv.Itoa(d.AccountCredits),
 		"anonymous_credits": strconv.Itoa(d.AnonymousCredits),
+		"anonymous_daily":   strconv.Itoa(d.AnonymousDaily),
 		"acme_directory":    certs.LetsEncrypt, "deadline": d.Deadline.String(),
 		"upload_timeout": d.UploadTimeout.String(), "drain_timeout": d.DrainTimeout.String(),
 	}
@@ -246,6 +248,7 @@ func (c *serveCmd) http() (httpapi.Config, error) {
 	cfg.GuestDaily, cfg.GuestAddressDaily = c.GuestCredits, c.GuestAddress
 	cfg.PDFGuestDaily, cfg.PDFGuestAddressDaily = c.PdfGuestCredits, c.PdfGuestAddress
 	cfg.AccountCredits, cfg.AnonymousCredits = c.AccountCredits, c.AnonymousCredits
+	cfg.AnonymousDaily = c.AnonymousDaily
 	if c.Workers == 0 {
 		cfg.Gate.Workers = max(1, runtime.NumCPU()/2)
 	}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -119,11 +120,47 @@ func parseJSON(body []byte, v any) error {
 	if _, err := decoder.Token(); err != io.EOF {
 		return fail(badRequest, "the body must be one JSON object and nothing after it")
 	}
+	if err := checkKeys(body, reflect.TypeOf(v).Elem()); err != nil {
+		return err
+	}
 	var texts any
 	if err := json.Unmarshal(body, &texts); err != nil {
 		return jsonError(err)
 	}
 	return cmp.Or(checkText("the body", string(body)), checkTexts("the body", texts))
+}
+
+// checkKeys refuses keys of an object that are not written as its fields are, or come twice, which
+// encoding/json passes over.
+func checkKeys(body []byte, fields reflect.Type) error {
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	if start, err := decoder.Token(); err != nil || start != json.Delim('{') {
+		return jsonError(err)
+	}
+	seen := map[string]bool{}
+	for decoder.More() {
+		token, err := decoder.Token()
+		if err != nil {
+			return jsonError(err)
+		}
+		key, _ := token.(string)
+		written := slices.ContainsFunc(reflect.VisibleFields(fields), func(f reflect.StructField) bool {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			return name == key
+		})
+		switch {
+		case !written:
+			return fail(badParameter, "the key %.64q is not known; keys are written as in /openapi.json", key)
+		case seen[key]:
+			return fail(badParameter, "the key %s is given twice", key)
+		}
+		seen[key] = true
+		var value json.RawMessage
+		if err := decoder.Decode(&value); err != nil {
+			return jsonError(err)
+		}
+	}
+	return nil
 }
 
 func jsonError(err error) error {
@@ -179,7 +216,8 @@ func (s *Server) anonymousAccount(_ http.ResponseWriter, r *http.Request) (any, 
 		return nil, fail(badParameter, "send the headers X-User-Type: anonymous and X-Device-Id")
 	}
 	address := clientAddress(r, s.cfg.TrustedProxies)
-	user, created, err := s.services.Accounts.Anonymous(r.Context(), device, address.String())
+	user, created, err := s.services.Accounts.Anonymous(r.Context(), device, address.String(),
+		s.cfg.AnonymousDaily)
 	if err != nil {
 		return nil, accountFailure(err)
 	}
@@ -197,7 +235,7 @@ func (s *Server) anonymousAccount(_ http.ResponseWriter, r *http.Request) (any, 
 	return answered{status, identity{user.ID, credits}}, nil
 }
 
-// welcome gives a new account its first credits, once.
+// welcome gives a new account its first credits, once for each person.
 func (s *Server) welcome(ctx context.Context, u account.User) error {
 	credits := s.cfg.AccountCredits
 	if u.Kind == account.Anonymous {
@@ -205,6 +243,9 @@ func (s *Server) welcome(ctx context.Context, u account.User) error {
 	}
 	if credits == 0 {
 		return nil
+	}
+	if first, err := s.services.Accounts.Welcome(ctx, u); err != nil || !first {
+		return err
 	}
 	_, _, err := s.services.Credits.Grant(ctx, credit.Grant{
 		Owner: userOwner(u.ID), Plan: "welcome", Credits: credits, Expires: credit.Never,
@@ -347,9 +388,11 @@ func isNotFound(err error) bool { return errors.Is(err, account.ErrNotFound) }
 
 // requestReset sends a mail to an address that is known, and says the same of any.
 func (s *Server) requestReset(_ http.ResponseWriter, r *http.Request, in credentials) (any, error) {
-	if err := s.services.Accounts.RequestReset(
-		r.Context(), in.Email, clientAddress(r, s.cfg.TrustedProxies).String(),
-	); err != nil {
+	address := clientAddress(r, s.cfg.TrustedProxies)
+	if err := s.accounts().human(r, in.BotToken, address); err != nil {
+		return nil, err
+	}
+	if err := s.services.Accounts.RequestReset(r.Context(), in.Email, address.String()); err != nil {
 		return nil, accountFailure(err)
 	}
 	return answered{http.StatusAccepted,

@@ -56,10 +56,7 @@ var cleanupFields = fields[input]{
 		in.options.Format, err = unink.ParseFormat(v)
 		return err
 	}),
-	"remove": text(func(in *input, _, v string) (err error) {
-		in.options.Remove, err = unink.ParseInk(v)
-		return err
-	}),
+	"remove": inks(func(in *input) *unink.Ink { return &in.options.Remove }),
 }
 
 // parseCleanupForm reads a form, as strictly as the JSON object.

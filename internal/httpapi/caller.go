@@ -78,8 +78,8 @@ func (s *Server) withinWindows(ctx context.Context, who *caller) error {
 // of what was uploaded.
 func (c Config) answerTime() time.Duration { return 2 * c.UploadTimeout }
 
-// lease is how long a credit is held at most: until an answer that comes back as late as possible
-// was written and settled. A client that could take it later would have its page for nothing.
+// lease is how long a credit is held at most: until a page that comes back as late as possible is
+// settled. Twice the upload's time is room for work that notices its deadline late.
 func (c Config) lease() time.Duration { return c.Deadline + c.answerTime() + concludeTime }
 
 func (s *Server) reserve(ctx context.Context, c *call) error {

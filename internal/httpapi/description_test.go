@@ -143,7 +143,9 @@ func TestAccountsAnswerAsDescribed(t *testing.T) {
 		map[string]string{"old": password, "new": other})
 	s.is(http.StatusUnauthorized, "GET", "/api/me", session, nil)
 
-	s.is(http.StatusAccepted, "POST", "/api/password-reset", "", map[string]string{"email": email})
+	s.is(http.StatusBadRequest, "POST", "/api/password-reset", "", map[string]string{"email": email})
+	s.is(http.StatusAccepted, "POST", "/api/password-reset", "",
+		map[string]string{"email": email, "cfTurnstileToken": s.human()})
 	s.is(http.StatusNoContent, "POST", "/api/password-reset/done", "",
 		map[string]string{"token": s.notice.Token, "password": password})
 	s.is(http.StatusNoContent, "POST", "/api/log-out-everywhere", s.logIn(email, password), nil)
@@ -151,6 +153,31 @@ func TestAccountsAnswerAsDescribed(t *testing.T) {
 	s.is(http.StatusNoContent, "DELETE", "/api/me", s.logIn(email, password), nil)
 	s.is(http.StatusBadRequest, "POST", "/api/log-in", "",
 		map[string]string{"email": email, "password": password})
+}
+
+// TestBadTextsAreRefusedAsDescribed sends NUL in each text that a route of accounts takes.
+func TestBadTextsAreRefusedAsDescribed(t *testing.T) {
+	s := withAccounts(t)
+	session := s.member("ann@example.com", account.Operator)
+	_, described := operations(t)
+	for name, operation := range described {
+		method, path, _ := strings.Cut(name, " ")
+		if operation.RequestBody == nil || path == "/api/checkout" || path == "/api/stripe/webhook" {
+			continue // nothing is sold here
+		}
+		body := operation.RequestBody.Value.Content["application/json"]
+		if body == nil || path == "/cleanup" {
+			continue
+		}
+		for key, value := range body.Schema.Value.Properties {
+			if value.Value.Type.Is("string") {
+				s.is(http.StatusBadRequest, method, path, session, map[string]string{key: "a\x00b"})
+			}
+		}
+	}
+	for _, query := range []string{"/api/sign-in/callback?code=%00", "/api/me/uses?after=%00"} {
+		s.is(http.StatusBadRequest, "GET", query, session, nil)
+	}
 }
 
 func TestAnonymousAccountsAnswerAsDescribed(t *testing.T) {

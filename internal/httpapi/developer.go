@@ -192,13 +192,15 @@ func (s *Server) readCleanupForm(w http.ResponseWriter, r *http.Request) (in inp
 	return in, err
 }
 
-// wantsPicture tells callers who ask for a picture, and for no JSON.
+// wantsPicture tells callers who accept a picture, and no JSON by that name.
 func wantsPicture(accept []string) bool {
 	picture := false
 	for part := range strings.SplitSeq(strings.Join(accept, ","), ",") {
-		media, _, err := mime.ParseMediaType(part)
+		media, parameters, err := mime.ParseMediaType(part)
+		weight, weighted := parameters["q"]
+		q, unreadable := strconv.ParseFloat(weight, 64)
 		switch {
-		case err != nil:
+		case err != nil, weighted && unreadable == nil && q <= 0: // 0 is what is not accepted
 		case media == "application/json":
 			return false
 		case strings.HasPrefix(media, "image/"):

@@ -41,6 +41,9 @@ func (s *Server) endpoint(answer answerer, e entry) http.Handler {
 			err = s.answer(answer, w, r)
 		}
 		if err != nil && c.failure == nil {
+			if stay != nil {
+				stay.rise()
+			}
 			_ = s.refuseWith(w, r, err, e.write)
 		}
 	})
@@ -87,32 +90,33 @@ type answered struct {
 	body   any // nil is no body
 }
 
-// deliver writes an answer. What it costs is settled when all of it but the last byte is on its
-// way: whoever has the whole answer finds nothing of it open, and whoever cannot take it is not
-// charged.
+// deliver writes an answer. What it costs is settled before its first byte: whoever has any of a
+// picture has paid for it, and whoever went away before has not. The request gives up its place
+// first, since a client may take long to read.
 func (s *Server) deliver(w http.ResponseWriter, r *http.Request, v any) error {
 	c, status := callOf(r), http.StatusOK
 	if a, ok := v.(answered); ok {
 		status, v = a.status, a.body
 	}
-	switch {
-	case v == nil:
+	if v == nil {
+		c.stay.rise()
 		w.WriteHeader(status)
 		return nil
-	case c.charge.hold == "":
-		return writeJSON(w, status, v)
 	}
 	body, err := encodeJSON(v)
 	if err == nil {
-		writeHeader(w, status, len(body))
-		err = push(w, body[:len(body)-1])
+		err = c.stay.answer(len(body))
+	}
+	if left := r.Context().Err(); err == nil && left != nil {
+		err = left
 	}
 	s.conclude(r, c, err == nil)
 	if err != nil {
 		return err
 	}
 	s.grantTime(w) // the database may have taken what the client had
-	return push(w, body[len(body)-1:])
+	writeHeader(w, status, len(body))
+	return push(w, body)
 }
 
 // grantTime gives the client its time to take what is written next. What takes no deadline is no

@@ -105,12 +105,7 @@ var formFields = fields[uploadForm]{
 		f.options.Format, err = unink.ParseFormat(v)
 		return err
 	}),
-	"remove": text(func(f *uploadForm, _, v string) (err error) {
-		if v != "" {
-			f.options.Remove, err = unink.ParseInk(v)
-		}
-		return err
-	}),
+	"remove":          inks(func(f *uploadForm) *unink.Ink { return &f.options.Remove }),
 	"keepOrientation": flag(func(f *uploadForm) *bool { return &f.options.KeepOrientation }),
 	"keepDistortion":  flag(func(f *uploadForm) *bool { return &f.options.KeepDistortion }),
 	"returnLayers":    flag(func(f *uploadForm) *bool { return &f.options.Layers }),
@@ -134,6 +129,16 @@ func text[F any](set func(f *F, name, value string) error) func(*F, string, io.R
 func flag[F any](of func(*F) *bool) func(*F, string, io.Reader) error {
 	return text(func(f *F, name, v string) (err error) {
 		*of(f), err = parseFlag(name, v)
+		return err
+	})
+}
+
+// inks reads which inks to remove, separated by commas; empty is all.
+func inks[F any](of func(*F) *unink.Ink) func(*F, string, io.Reader) error {
+	return text(func(f *F, _, v string) (err error) {
+		if v != "" {
+			*of(f), err = unink.ParseInk(v)
+		}
 		return err
 	})
 }

@@ -74,6 +74,7 @@ type Config struct {
 	GuestDaily, GuestAddressDaily       int
 	PDFGuestDaily, PDFGuestAddressDaily int
 	AccountCredits, AnonymousCredits    int
+	AnonymousDaily                      int // anonymous accounts that a network address may make a day
 }
 
 // DefaultConfig returns a configuration that lacks only the developer token.
@@ -93,7 +94,7 @@ func DefaultConfig() Config {
 		},
 		GuestDaily: 3, GuestAddressDaily: 10,
 		PDFGuestDaily: 2, PDFGuestAddressDaily: 6,
-		AccountCredits: 5, AnonymousCredits: 3,
+		AccountCredits: 5, AnonymousCredits: 3, AnonymousDaily: 10,
 	}
 }
 
@@ -112,8 +113,8 @@ func (c Config) Validate() error {
 	case c.DeveloperToken != "" && !tokenForm.MatchString(c.DeveloperToken):
 		return errors.New("the developer token must have 16 to 256 letters, digits or any of ._~+/-")
 	case min(c.GuestDaily, c.GuestAddressDaily, c.PDFGuestDaily, c.PDFGuestAddressDaily,
-		c.AccountCredits, c.AnonymousCredits) < 0:
-		return errors.New("credits given away must not be negative")
+		c.AccountCredits, c.AnonymousCredits, c.AnonymousDaily) < 0:
+		return errors.New("credits and accounts given away must not be negative")
 	case c.Contact != "" && !isAddress(c.Contact):
 		return fmt.Errorf("the contact must be an e-mail address such as you@example.com, not %q",
 			c.Contact)

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -57,8 +58,10 @@ func newShop(t *testing.T, credits int) *shop {
 	return &shop{s, c, token, mediaJSON(picture(t, 32, 32), "")}
 }
 
-func (s *shop) send(w http.ResponseWriter) {
-	r := httptest.NewRequest(http.MethodPost, "/cleanup", strings.NewReader(s.page))
+func (s *shop) send(w http.ResponseWriter) { s.sendAs(s.t.Context(), w) }
+
+func (s *shop) sendAs(ctx context.Context, w http.ResponseWriter) {
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/cleanup", strings.NewReader(s.page))
 	r.Host = s.Slug + "." + s.cfg.Domain
 	r.Header.Set("Authorization", "Bearer "+s.token)
 	r.Header.Set("Content-Type", developerContentType)
@@ -117,24 +120,21 @@ func TestNothingIsHeldWhenARefusalBegins(t *testing.T) {
 	}
 }
 
-func TestCreditIsSettledWhenTheAnswerIsComplete(t *testing.T) {
+// Nothing of a picture is on its way before it is paid for, and then nothing is held.
+func TestCreditIsSettledBeforeTheAnswerBegins(t *testing.T) {
 	s := newShop(t, 2)
-	w := &witness{deadlineRecorder: deadlineRecorder{httptest.NewRecorder()}}
+	begun := false
+	w := &witness{deadlineRecorder: deadlineRecorder{httptest.NewRecorder()}, arrives: func([]byte) {}}
 	w.begins = func() {
-		if !s.slotsFree() {
-			t.Error("the answer begins while its slot is taken")
-		}
-	}
-	complete := false
-	w.arrives = func(so []byte) {
-		usable, held := s.left()
-		if complete = strings.HasSuffix(string(so), "}\n"); complete && (usable != 1 || held != 0) {
-			t.Errorf("the answer is complete with %d credits usable, %d held", usable, held)
+		begun = true
+		if usable, held := s.left(); usable != 1 || held != 0 || !s.slotsFree() {
+			t.Errorf("the answer begins with %d credits usable, %d held, slots free %v", usable, held,
+				s.slotsFree())
 		}
 	}
 	s.send(w)
-	if !complete || w.Code != http.StatusOK {
-		t.Fatalf("got %d %s", w.Code, w.Body)
+	if !begun || w.Code != http.StatusOK || w.Header().Get("X-Credits-Charged") != "1" {
+		t.Fatalf("got %d, charged %q: %s", w.Code, w.Header().Get("X-Credits-Charged"), w.Body)
 	}
 	again := &deadlineRecorder{httptest.NewRecorder()}
 	s.send(again)
@@ -144,38 +144,63 @@ func TestCreditIsSettledWhenTheAnswerIsComplete(t *testing.T) {
 	}
 }
 
-// timed is a witness that keeps until when the client may take what is written.
+// timed is a witness that keeps when the client's time to take the answer was granted.
 type timed struct {
 	*witness
-	until time.Time
+	granted func()
 }
 
-func (w *timed) SetWriteDeadline(t time.Time) error {
-	w.until = t
+func (w *timed) SetWriteDeadline(time.Time) error {
+	w.granted()
 	return nil
 }
 
-// A database that answers late takes its own time to settle, not the client's to receive the last
-// byte.
+// A database that answers late takes its own time to settle, not the client's to receive.
 func TestSettlingTakesNoTimeFromTheClient(t *testing.T) {
 	s := newShop(t, 1)
+	settled := false
 	w := &timed{witness: &witness{deadlineRecorder: deadlineRecorder{httptest.NewRecorder()},
-		begins: func() {}}}
-	var before, last time.Time
-	w.arrives = func([]byte) { before, last = last, w.until }
+		begins: func() {}, arrives: func([]byte) {}}}
+	w.granted = func() {
+		_, held := s.left()
+		settled = held == 0
+	}
 	s.send(w)
-	if w.Code != http.StatusOK || before.IsZero() || !last.After(before) {
-		t.Errorf("got %d; the body could be taken until %v, its last byte until %v", w.Code, before, last)
+	if w.Code != http.StatusOK || !settled {
+		t.Errorf("got %d; its time began before the settlement", w.Code)
 	}
 }
 
-func TestAnswerThatCannotBeWrittenIsNotCharged(t *testing.T) {
+// Whoever reads a part of an answer and closes has paid: the part may be the picture. With an
+// idempotency key the rest comes for nothing.
+func TestAnswerThatIsBrokenOffIsPaidFor(t *testing.T) {
 	s := newShop(t, 1)
 	w := &witness{deadlineRecorder: deadlineRecorder{httptest.NewRecorder()}, begins: func() {},
 		arrives: func([]byte) {}}
 	w.refuse = func([]byte) error { return errors.New("the connection was reset") }
 	s.send(w)
+	if usable, held := s.left(); usable != 0 || held != 0 {
+		t.Errorf("%d credits usable, %d held after an answer that was broken off", usable, held)
+	}
+	again := &deadlineRecorder{httptest.NewRecorder()}
+	s.send(again)
+	if again.Code != http.StatusOK || again.Header().Get("X-Credits-Charged") != "0" {
+		t.Errorf("the same key again: %d %s", again.Code, again.Body)
+	}
+}
+
+// Whoever has left before the page is done pays nothing.
+func TestNobodyPaysWhoLeftBefore(t *testing.T) {
+	s := newShop(t, 1)
+	ctx, leave := context.WithCancel(t.Context())
+	s.cleaner = &fakeCleaner{clean: func(_ context.Context, data []byte, o unink.Options) (
+		*unink.Result, error,
+	) {
+		leave()
+		return echo(data, o)
+	}}
+	s.sendAs(ctx, &deadlineRecorder{httptest.NewRecorder()})
 	if usable, held := s.left(); usable != 1 || held != 0 {
-		t.Errorf("%d credits usable, %d held after an answer that was lost", usable, held)
+		t.Errorf("%d credits usable, %d held after a client that left", usable, held)
 	}
 }

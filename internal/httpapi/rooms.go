@@ -34,8 +34,12 @@ type rooms struct {
 	accounts, networks *limit.Slots // requests of each holder
 	open               *allotment   // requests, from their headers to the end of their answers
 	bytes              *allotment   // of their bodies
-	places             *allotment   // requests but for the time in which their bodies come
+	places             *allotment   // requests but for the time in which their bodies and answers pass
+	answers            *shares      // bytes of answers that wait to be taken
 }
+
+// answerRoom is how many bytes of answers may wait to be taken for each place.
+const answerRoom = 2 * maxDeveloperBody
 
 // openForEach is how many requests may be open for each place: one that waits for its body holds
 // little more than its connection.
@@ -49,6 +53,7 @@ func newRooms(requests int) *rooms {
 		open:     newAllotment(n*openForEach, 1),
 		bytes:    newAllotment(n*maxDeveloperBody, maxDeveloperBody),
 		places:   newAllotment(n, 1),
+		answers:  newShares(n * answerRoom),
 	}
 }
 
@@ -67,21 +72,23 @@ func (r *rooms) admit(who holder) (*stay, error) {
 		free()
 		return nil, err
 	}
-	return &stay{rooms: r, known: who.known, free: free}, nil
+	return &stay{rooms: r, who: who, free: free}, nil
 }
 
 // stay is what one request holds of the rooms. It is not for concurrent use.
 type stay struct {
-	rooms  *rooms
-	known  bool
-	free   func()
-	seated bool  // has a place
-	bytes  int64 // of its body so far
+	rooms   *rooms
+	who     holder
+	known   bool
+	free    func()
+	seated  bool  // has a place
+	bytes   int64 // of its body so far
+	waiting int64 // bytes of its answer
 }
 
 // sit takes a place.
 func (s *stay) sit() error {
-	err := s.rooms.places.take(s.known, 1)
+	err := s.rooms.places.take(s.who.known, 1)
 	s.seated = err == nil
 	return err
 }
@@ -89,16 +96,27 @@ func (s *stay) sit() error {
 // rise gives the place back.
 func (s *stay) rise() {
 	if s.seated {
-		s.rooms.places.give(s.known, 1)
+		s.rooms.places.give(s.who.known, 1)
 	}
 	s.seated = false
 }
 
 // hold counts bytes of the body.
 func (s *stay) hold(n int) error {
-	err := s.rooms.bytes.take(s.known, int64(n))
+	err := s.rooms.bytes.take(s.who.known, int64(n))
 	if err == nil {
 		s.bytes += int64(n)
+	}
+	return err
+}
+
+// answer gives the place back, and counts the bytes of the answer, which its client may take long
+// to read.
+func (s *stay) answer(n int) error {
+	s.rise()
+	err := s.rooms.answers.take(s.who, int64(n))
+	if err == nil {
+		s.waiting += int64(n)
 	}
 	return err
 }
@@ -106,9 +124,49 @@ func (s *stay) hold(n int) error {
 // leave gives everything back.
 func (s *stay) leave() {
 	s.rise()
-	s.rooms.bytes.give(s.known, s.bytes)
-	s.rooms.open.give(s.known, 1)
+	s.rooms.answers.give(s.who, s.waiting)
+	s.rooms.bytes.give(s.who.known, s.bytes)
+	s.rooms.open.give(s.who.known, 1)
 	s.free()
+}
+
+// shares are an allotment of which no holder may have more than a quarter.
+type shares struct {
+	whole *allotment
+	each  int64
+
+	mu sync.Mutex
+	of map[string]int64
+}
+
+func newShares(most int64) *shares {
+	return &shares{whole: newAllotment(most, most/4), each: most / 4, of: map[string]int64{}}
+}
+
+// take takes n for a holder. One answer is never too much for who has no other.
+func (s *shares) take(who holder, n int64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if has := s.of[who.name]; has > 0 && has+n > s.each {
+		return busy(nil, "too many answers to you are not read yet; read them, then try again")
+	}
+	if err := s.whole.take(who.known, n); err != nil {
+		return err
+	}
+	s.of[who.name] += n
+	return nil
+}
+
+func (s *shares) give(who holder, n int64) {
+	if n == 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.whole.give(who.known, n)
+	if s.of[who.name] -= n; s.of[who.name] == 0 {
+		delete(s.of, who.name)
+	}
 }
 
 // allotment is an amount of something, of which strangers may take half. It is safe for concurrent

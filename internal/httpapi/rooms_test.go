@@ -80,6 +80,35 @@ func TestRoomsAreShared(t *testing.T) {
 	}
 }
 
+// An answer that is not read takes no place, and no holder has more than a quarter of what may wait.
+func TestAnswersTakeNoPlaces(t *testing.T) {
+	r := newRooms(2)
+	stays := map[string]*stay{}
+	for _, name := range []string{"ann", "bob"} {
+		s, err := r.admit(holder{name, true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.sit(); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.answer(answerRoom / 2); err != nil {
+			t.Fatal(err)
+		}
+		stays[name] = s
+	}
+	if err := r.places.take(true, 2); err != nil {
+		t.Errorf("answers that wait hold places: %v", err)
+	}
+	if stays["ann"].answer(1) == nil {
+		t.Error("a holder has more than a quarter of what may wait")
+	}
+	stays["ann"].leave()
+	if len(r.answers.of) != 1 || r.answers.whole.taken != answerRoom/2 {
+		t.Errorf("what was read still counts: %v, %d bytes", r.answers.of, r.answers.whole.taken)
+	}
+}
+
 // slowly sends a request's header and a little of its body from an address, and stops.
 func slowly(t *testing.T, url, from string) {
 	t.Helper()

@@ -64,14 +64,19 @@ const MaxReason = 200
 
 func (o Order) check() error {
 	if !oneLine(o.Reason) || utf8.RuneCountInString(o.Reason) > MaxReason {
-		problem := fmt.Sprintf("must be one line of at most %d characters", MaxReason)
+		problem := fmt.Sprintf("must be one line of at most %d characters, none of which is a control or "+
+			"turns the direction of text", MaxReason)
 		return &account.InputError{Field: "reason", Problem: problem}
 	}
 	return nil
 }
 
+// oneLine reports whether a text stands in the log as it was written: it breaks no line, and turns
+// the direction of nothing beside it.
 func oneLine(text string) bool {
-	return utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
+	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool {
+		return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
+	})
 }
 
 // Store keeps the log.

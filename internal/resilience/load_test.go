@@ -21,6 +21,7 @@ type load struct {
 	mu      sync.Mutex
 	answers []Answer        // since the last look
 	cleaned map[*Caller]int // pages that came back, ever
+	lost    map[*Caller]int // requests whose answer never came, ever
 	asked   map[*Caller]int // answers, ever
 }
 
@@ -29,7 +30,7 @@ func begin(t *testing.T, s *System, callers []*Caller,
 	pause func(took time.Duration) time.Duration) *load {
 	t.Helper()
 	l := &load{t: t, system: s, callers: callers, stop: make(chan struct{}),
-		cleaned: map[*Caller]int{}, asked: map[*Caller]int{}}
+		cleaned: map[*Caller]int{}, lost: map[*Caller]int{}, asked: map[*Caller]int{}}
 	for _, c := range callers {
 		l.running.Go(func() {
 			for {
@@ -53,6 +54,9 @@ func (l *load) note(c *Caller, a Answer) {
 	l.asked[c]++
 	if a.Cleaned() {
 		l.cleaned[c]++
+	}
+	if a.Err != nil { // the page may have been paid for, and its answer lost
+		l.lost[c]++
 	}
 	if refused := a.Status == 503 || a.Status == 429; refused && !a.RetryAfter {
 		l.t.Errorf("%v without Retry-After", a)
@@ -128,7 +132,7 @@ func only(t *testing.T, when string, answers []Answer, longest time.Duration, wa
 	t.Logf("%s: %s", when, strings.Join(text, ", "))
 }
 
-// audit wants that nobody paid for more pages than came back, that at most so many came back for
+// audit wants that nobody paid for more pages than came back or were lost on their way, that at most so many came back for
 // nothing, and that every balance is its ledger's sum.
 func (l *load) audit(free int) {
 	l.t.Helper()
@@ -146,8 +150,9 @@ func (l *load) audit(free int) {
 	away := 0
 	for _, c := range l.callers {
 		used := must(c.Used())(l.t)
-		if used > l.cleaned[c] {
-			l.t.Errorf("%s paid for %d pages and got %d", c.Owner, used, l.cleaned[c])
+		if used > l.cleaned[c]+l.lost[c] {
+			l.t.Errorf("%s paid for %d pages, got %d, and %d answers were lost", c.Owner, used,
+				l.cleaned[c], l.lost[c])
 		}
 		away += l.cleaned[c] - used
 	}

@@ -182,16 +182,58 @@ func (a *Accounts) SetRole(ctx context.Context, userID, role string) error {
 }
 
 // DeleteUser implements [account.UserStore]. Foreign keys delete what belongs to the user.
-func (a *Accounts) DeleteUser(ctx context.Context, userID string) error {
-	return changed(a.exec(ctx, `DELETE FROM users WHERE id = $1`, userID))
+func (a *Accounts) DeleteUser(ctx context.Context, userID, person string) error {
+	return a.db.tx(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if err := changed(
+			tx.ExecContext(ctx, `DELETE FROM users WHERE id = $1`, userID),
+		); err != nil || person == "" {
+			return err
+		}
+		_, err := welcome(ctx, tx, person, userID)
+		return err
+	})
 }
 
-// Establish implements [account.UserStore].
-func (a *Accounts) Establish(ctx context.Context, u account.User,
-	device string) (account.User, error) {
-	return scanUser(a.db.write.QueryRowContext(
-		ctx, insertUser+` ON CONFLICT (device) DO UPDATE SET last_seen = excluded.last_seen RETURNING `+userColumns,
-		userValues(u, "", device)...))
+// Welcome implements [account.UserStore].
+func (a *Accounts) Welcome(ctx context.Context, person, userID string) (first bool, err error) {
+	err = a.db.tx(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		welcomed, err := welcome(ctx, tx, person, userID)
+		first = welcomed == userID
+		return err
+	})
+	return first, err
+}
+
+// welcome returns the user that a person was welcomed as: this one, where that was none yet.
+func welcome(ctx context.Context, tx *sql.Tx, person, userID string) (welcomed string, err error) {
+	err = tx.QueryRowContext(ctx, `INSERT INTO welcomed (person, user_id) VALUES ($1, $2)
+		ON CONFLICT (person) DO UPDATE SET user_id = welcomed.user_id RETURNING user_id`, person, userID).Scan(&welcomed)
+	return welcomed, err
+}
+
+// Establish implements [account.UserStore]. The condition of the sum is what keeps the limit: whoever
+// comes at the same time waits for its row.
+func (a *Accounts) Establish(ctx context.Context, u account.User, device, network string,
+	most int) (who account.User, err error) {
+	err = a.db.tx(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		who, err = scanUser(tx.QueryRowContext(
+			ctx, insertUser+` ON CONFLICT (device) DO UPDATE SET last_seen = excluded.last_seen RETURNING `+userColumns,
+			userValues(u, "", device)...))
+		if err != nil || who.ID != u.ID {
+			return err
+		}
+		if most < 1 {
+			return account.ErrTooMany
+		}
+		counted, err := affected(tx.ExecContext(ctx, `INSERT INTO arrivals (network, day, accounts) VALUES ($1, $2, 1)
+			ON CONFLICT (network, day) DO UPDATE SET accounts = arrivals.accounts + 1 WHERE arrivals.accounts < $3`,
+			network, micros(u.Created.Truncate(day)), most))
+		if err == nil && !counted {
+			return account.ErrTooMany
+		}
+		return err
+	})
+	return who, err
 }
 
 // UserOn implements [account.UserStore].
@@ -497,6 +539,9 @@ func (a *Accounts) Prune(ctx context.Context, created, seen, now time.Time) erro
 		return err
 	}
 	if _, err := a.exec(ctx, `DELETE FROM places WHERE seen <= $1`, micros(created)); err != nil {
+		return err
+	}
+	if _, err := a.exec(ctx, `DELETE FROM arrivals WHERE day < $1`, micros(now.Truncate(day))); err != nil {
 		return err
 	}
 	_, err := a.exec(ctx, `DELETE FROM one_time_tokens WHERE expires <= $1`, micros(now))

@@ -75,7 +75,7 @@ func TestAccounts(t *testing.T) {
 
 		for name, err := range map[string]error{
 			"bought": a.SetBought(ctx, "usr_0"), "role": a.SetRole(ctx, "usr_0", ""),
-			"delete": a.DeleteUser(ctx, "usr_0"), "seen": a.SetSeen(ctx, "usr_0", now),
+			"delete": a.DeleteUser(ctx, "usr_0", ""), "seen": a.SetSeen(ctx, "usr_0", now),
 			"customer": a.RevokeCustomer(ctx, "cus_0", now), "token": a.RevokeToken(ctx, "tok_0", now),
 			"add token": a.AddToken(ctx, account.Token{CustomerID: "cus_0"}, now),
 			"reset":     a.Reset(ctx, "0", "", "here", now),
@@ -165,7 +165,7 @@ func TestPruneUsers(t *testing.T) {
 		for i, id := range []string{"usr_1", "usr_2", "usr_gift", "usr_held"} {
 			_, err := a.Establish(ctx, account.User{
 				ID: id, Kind: account.Anonymous, Created: now.Add(time.Duration(i)),
-			}, "device "+id)
+			}, "device "+id, "network", 9)
 			must(err)
 			give(id, account.WelcomePrefix+id)
 		}

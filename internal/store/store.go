@@ -87,9 +87,7 @@ func openSQLite(path string) (*DB, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
-	// What SQLite puts beside it has the same permissions.
-	made, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, private)
-	if err := errors.Join(err, made.Close()); err != nil {
+	if err := makePrivate(path); err != nil {
 		return nil, err
 	}
 	options := "_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)" +
@@ -106,6 +104,25 @@ func openSQLite(path string) (*DB, error) {
 	}
 	read.SetMaxOpenConns(4)
 	return &DB{write: pool{write}, read: pool{read}, lite: true}, nil
+}
+
+// makePrivate makes the file of a database, or takes from others what they may do with one that is
+// there. What SQLite puts beside it has the same permissions.
+func makePrivate(path string) error {
+	made, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, private)
+	if err := errors.Join(err, made.Close()); err != nil {
+		return err
+	}
+	for _, file := range []string{path, path + "-wal", path + "-shm"} {
+		info, err := os.Stat(file)
+		if err == nil && info.Mode().Perm()&^private != 0 {
+			err = os.Chmod(file, private)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("the data is its owner's alone: %w", err)
+		}
+	}
+	return nil
 }
 
 func openPostgres(address string) (*DB, error) {
