@@ -58,9 +58,9 @@ func (s *Service) Verify(ctx context.Context, token string) (User, error) {
 }
 
 // RequestReset sends a token to the e-mail address of an account, from a network address. It
-// succeeds alike where there is no account, and then sends nothing. Nor does it where strangers have
-// had many mails sent to the account: each of those has a token of its own, which the owner may use,
-// so that nobody keeps the owner out.
+// succeeds alike where there is no account, and then sends nothing. Nor does it send one where
+// strangers have had many sent to the account: each of those has a token of its own, which the
+// owner may use, so that nobody keeps the owner out.
 func (s *Service) RequestReset(ctx context.Context, email, address string) error {
 	email, err := checkEmail(email)
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 )
 
 // Anonymous returns the account of an app's device, which it makes the first time, from a network
-// address that may make so many in a day, in UTC. The device's id is 8 to 200 printable ASCII characters, and known to the app alone.
+// address that may make so many in a day, in UTC. The device's id is 8 to 200 printable ASCII
+// characters, and known to the app alone.
 func (s *Service) Anonymous(ctx context.Context, device, address string,
 	daily int) (u User, created bool, err error) {
 	hash, err := s.HashDevice(device)

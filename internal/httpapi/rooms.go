@@ -79,7 +79,6 @@ func (r *rooms) admit(who holder) (*stay, error) {
 type stay struct {
 	rooms   *rooms
 	who     holder
-	known   bool
 	free    func()
 	seated  bool  // has a place
 	bytes   int64 // of its body so far

@@ -64,8 +64,8 @@ const MaxReason = 200
 
 func (o Order) check() error {
 	if !oneLine(o.Reason) || utf8.RuneCountInString(o.Reason) > MaxReason {
-		problem := fmt.Sprintf("must be one line of at most %d characters, none of which is a control or "+
-			"turns the direction of text", MaxReason)
+		problem := fmt.Sprintf("must be one line of at most %d characters, none of which is a control "+
+			"or turns the direction of text", MaxReason)
 		return &account.InputError{Field: "reason", Problem: problem}
 	}
 	return nil
