@@ -44,8 +44,8 @@ type UserStore interface {
 	SetBought(ctx context.Context, userID string) error
 	// SetRole changes a registered user's role.
 	SetRole(ctx context.Context, userID, role string) error
-	// DeleteUser deletes a user and all that belongs to it. The person, unless that is empty, counts as
-	// welcomed from then on.
+	// DeleteUser deletes a user and all that belongs to it. The person, unless that is empty, counts
+	// as welcomed from then on.
 	DeleteUser(ctx context.Context, userID, person string) error
 	// Welcome reports whether a user is the first that a person is welcomed as, now or before.
 	Welcome(ctx context.Context, person, userID string) (first bool, err error)

@@ -150,7 +150,8 @@ func checkKeys(body []byte, fields reflect.Type) error {
 		})
 		switch {
 		case !written:
-			return fail(badParameter, "the key %.64q is not known; keys are written as in /openapi.json", key)
+			return fail(badParameter, "the key %.64q is not known; keys are written as in /openapi.json",
+				key)
 		case seen[key]:
 			return fail(badParameter, "the key %s is given twice", key)
 		}

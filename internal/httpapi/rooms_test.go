@@ -80,7 +80,8 @@ func TestRoomsAreShared(t *testing.T) {
 	}
 }
 
-// An answer that is not read takes no place, and no holder has more than a quarter of what may wait.
+// An answer that is not read takes no place, and no holder has more than a quarter of what may
+// wait.
 func TestAnswersTakeNoPlaces(t *testing.T) {
 	r := newRooms(2)
 	stays := map[string]*stay{}

@@ -132,8 +132,8 @@ func only(t *testing.T, when string, answers []Answer, longest time.Duration, wa
 	t.Logf("%s: %s", when, strings.Join(text, ", "))
 }
 
-// audit wants that nobody paid for more pages than came back or were lost on their way, that at most
-// so many came back for nothing, and that every balance is its ledger's sum.
+// audit wants that nobody paid for more pages than came back or were lost on their way, that at
+// most so many came back for nothing, and that every balance is its ledger's sum.
 func (l *load) audit(free int) {
 	l.t.Helper()
 	deadline := time.Now().Add(patience)

@@ -211,8 +211,8 @@ func welcome(ctx context.Context, tx *sql.Tx, person, userID string) (welcomed s
 	return welcomed, err
 }
 
-// Establish implements [account.UserStore]. The condition of the sum keeps the limit: whoever comes at
-// the same time waits for its row.
+// Establish implements [account.UserStore]. The condition of the sum keeps the limit: whoever comes
+// at the same time waits for its row.
 func (a *Accounts) Establish(ctx context.Context, u account.User, device, network string,
 	most int) (who account.User, err error) {
 	err = a.db.tx(ctx, func(ctx context.Context, tx *sql.Tx) error {
