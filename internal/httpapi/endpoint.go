@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"os"
 	"runtime/debug"
 	"strconv"
 	"time"
@@ -174,7 +176,22 @@ func (b counted) Read(p []byte) (int, error) {
 	if full := b.stay.hold(n); full != nil {
 		return 0, full
 	}
-	return n, err
+	return n, bodyFailure(err)
+}
+
+// bodyFailure tells a body that breaks the rules of its transfer, such as those of chunks, from a
+// client that went away or is slow.
+func bodyFailure(err error) error {
+	var network net.Error
+	switch {
+	case err == nil, errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
+		errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, http.ErrBodyReadAfterClose):
+		return err
+	case errors.As(err, &network):
+		return failWith(err, gone, "the client went away")
+	}
+	return failWith(err, badRequest, "the request body is not sent as its header says, such as in "+
+		"chunks that are broken; send it with a Content-Length")
 }
 
 // writeJSON writes an answer. Its error says that the client is not there to read it.

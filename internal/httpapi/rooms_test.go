@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"strings"
 	"testing"
@@ -250,5 +251,35 @@ func TestUploadsHaveAMinimumRate(t *testing.T) {
 	u.most = time.Second
 	if got := u.deadline().Sub(u.began); got != time.Second {
 		t.Errorf("beyond the time of an upload: %v", got)
+	}
+}
+
+// A body that breaks the rules of its chunks is its sender's fault, on every kind of route.
+func TestBrokenChunksAreTheSendersFault(t *testing.T) {
+	s := newShop(t, 1)
+	server := httptest.NewServer(s.Handler())
+	t.Cleanup(server.Close)
+	for _, route := range []string{
+		"POST /cleanup HTTP/1.1\r\nHost: " + s.Slug + "." + s.cfg.Domain + "\r\nAuthorization: Bearer " +
+			s.token + "\r\nContent-Type: application/json",
+		"POST /api/process-image HTTP/1.1\r\nHost: localhost\r\n" +
+			"Content-Type: multipart/form-data; boundary=b",
+		"POST /api/log-in HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json",
+	} {
+		for _, chunks := range []string{"0x2\r\n{}\r\n0\r\n\r\n", "zz\r\n", "2\r\n{}}\r\n0\r\n\r\n",
+			strings.Repeat("1", 5000)} {
+			conn, err := net.Dial("tcp", strings.TrimPrefix(server.URL, "http://"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = conn.Close() })
+			if err := conn.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(conn, "%s\r\nTransfer-Encoding: chunked\r\n\r\n%s", route, chunks)
+			if status, body := answerOf(t, conn); status != http.StatusBadRequest {
+				t.Errorf("%.30s with %.20q: %d %s", route, chunks, status, body)
+			}
+		}
 	}
 }
