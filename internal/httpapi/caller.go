@@ -46,6 +46,9 @@ type charge struct {
 // given back by [charge.freeSlot] and [Server.conclude].
 func (s *Server) admit(ctx context.Context, c *call) error {
 	who := c.caller
+	if full := s.work.Refusal(s.turnOf(c)); full != nil { // then it counts nowhere
+		return cmp.Or(s.checkCredits(ctx, c), full)
+	}
 	if err := s.withinWindows(ctx, who); err != nil {
 		return err
 	}
@@ -82,18 +85,27 @@ func (c Config) answerTime() time.Duration { return 2 * c.UploadTimeout }
 // settled. Twice the upload's time is room for work that notices its deadline late.
 func (c Config) lease() time.Duration { return c.Deadline + c.answerTime() + concludeTime }
 
+// price is what a request's page costs.
+func (s *Server) price(c *call) credit.Reservation {
+	return credit.Reservation{
+		Owners: c.caller.payers, Allowances: c.caller.allowances,
+		Lease: s.cfg.lease(), Idempotency: c.key,
+	}
+}
+
+// checkCredits fails where the caller could not pay, and holds nothing.
+func (s *Server) checkCredits(ctx context.Context, c *call) error {
+	if len(c.caller.payers) == 0 {
+		return nil
+	}
+	return creditFailure(s.services.Credits.Check(ctx, s.price(c)))
+}
+
 func (s *Server) reserve(ctx context.Context, c *call) error {
 	if len(c.caller.payers) == 0 {
 		return nil
 	}
-	price := credit.Reservation{
-		Owners: c.caller.payers, Allowances: c.caller.allowances,
-		Lease: s.cfg.lease(), Idempotency: c.key,
-	}
-	if full := s.work.Refusal(s.turnOf(c)); full != nil { // then nothing need be written down
-		return cmp.Or(creditFailure(s.services.Credits.Check(ctx, price)), full)
-	}
-	hold, err := s.services.Credits.Reserve(ctx, price)
+	hold, err := s.services.Credits.Reserve(ctx, s.price(c))
 	if err != nil {
 		return creditFailure(err)
 	}

@@ -204,3 +204,34 @@ func TestNobodyPaysWhoLeftBefore(t *testing.T) {
 		t.Errorf("%d credits usable, %d held after a client that left", usable, held)
 	}
 }
+
+// What the service has no worker for counts nowhere: when there is one again, the caller has its
+// whole minute.
+func TestBusyServiceUsesUpNoWindow(t *testing.T) {
+	s := withAccounts(t)
+	owner := s.userWith(10)
+	session := s.logIn(pia, passwordOfAll)
+	send := func() int {
+		body, form := formOf(t, field{name: "image", data: picture(t, 32, 32)},
+			field{name: "userId", value: strings.TrimPrefix(owner, account.OwnerPrefix)})
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/process-image", body)
+		r.Header.Set("Content-Type", form)
+		r.Header.Set("Authorization", "Bearer "+session)
+		return s.send(r).status
+	}
+	s.work.Resize(0)
+	for range 7 {
+		if got := send(); got != http.StatusServiceUnavailable {
+			t.Fatalf("without a worker: %d", got)
+		}
+	}
+	s.work.Resize(1)
+	for i := range 5 {
+		if got := send(); got != http.StatusOK {
+			t.Fatalf("page %d of a minute: %d", i+1, got)
+		}
+	}
+	if got := send(); got != http.StatusTooManyRequests {
+		t.Errorf("a sixth page: %d", got)
+	}
+}
