@@ -25,17 +25,19 @@ func TestOverload(t *testing.T) {
 	}
 	before := memory(t, s)
 
+	began := time.Now()
 	arrivals := time.NewTicker(measured / time.Duration(5*len(calm)))
 	defer arrivals.Stop()
-	over := time.After(lasting(6*time.Second, 5*time.Minute))
+	over := time.NewTicker(lasting(6*time.Second, 5*time.Minute))
+	defer over.Stop()
 	var inside sync.WaitGroup
 	for n, going := 0, true; going; n++ {
 		select {
 		case <-arrivals.C:
 			c := callers[n%len(callers)]
 			inside.Go(func() { l.note(c, c.Clean(Page)) })
-		case <-over:
-			going = false
+		case <-over.C: // until the queue, which takes many small pages, has been full for long
+			going = !l.mostlyRefused() && time.Since(began) < patience
 		}
 	}
 	during := memory(t, s)
@@ -80,6 +82,19 @@ func TestOverload(t *testing.T) {
 		}
 	}
 	l.audit(0)
+}
+
+// mostlyRefused reports whether twice as many pages were refused as came back since the last look.
+func (l *load) mostlyRefused() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	cleaned := 0
+	for _, a := range l.answers {
+		if a.Cleaned() {
+			cleaned++
+		}
+	}
+	return len(l.answers)-cleaned > 2*cleaned
 }
 
 func median[T int64 | float64 | time.Duration](of []T) T {
