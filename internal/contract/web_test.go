@@ -297,8 +297,12 @@ func TestResetInsteadOfConfirming(t *testing.T) {
 		if a := s.post(t, "/api/sign-up", in); a.status != http.StatusAccepted {
 			t.Fatalf("%d %s", a.status, a.body)
 		}
-		if a := s.post(t, "/api/password-reset",
-			map[string]string{"email": email}); a.status != http.StatusAccepted {
+		ask := map[string]string{"email": email}
+		if a := s.post(t, "/api/password-reset", ask); a.status != http.StatusBadRequest {
+			t.Errorf("without a bot check: %d %s", a.status, a.body)
+		}
+		ask["cfTurnstileToken"] = s.botToken(t)
+		if a := s.post(t, "/api/password-reset", ask); a.status != http.StatusAccepted {
 			t.Fatalf("%d %s", a.status, a.body)
 		}
 		_, token, found := strings.Cut(s.mail(t, "reset"), "http://localhost:"+s.port+"/reset?token=")
