@@ -66,7 +66,11 @@ func (r *textReport) Page(o job.Outcome) {
 		r.note("%s: %v", o.Input, o.Err)
 	case o.Output == "": // the picture or the PDF goes to standard output
 	case o.Kept:
-		fmt.Fprintf(r.out, "%s: unchanged\n", o.Input)
+		fmt.Fprintf(r.out, "%s: %sunchanged\n", o.Input, marksOff(o.Marks))
+		if o.Unheld {
+			r.note("%s: it has text in fonts that the file does not hold, so that it cannot be drawn; "+
+				"save the PDF with its fonts and try again", o.Input)
+		}
 	default:
 		corrected := ""
 		if o.Result.Turned != 0 {
@@ -78,7 +82,7 @@ func (r *textReport) Page(o job.Outcome) {
 		if o.Result.Unfinished {
 			corrected += "left without the scan finish, "
 		}
-		what := fmt.Sprintf("%s%.1f %% removed, %d ms", corrected, 100*o.Result.Removed,
+		what := fmt.Sprintf("%s%s%.1f %% removed, %d ms", marksOff(o.Marks), corrected, 100*o.Result.Removed,
 			o.Result.Timings.Total.Milliseconds())
 		if o.Part {
 			fmt.Fprintf(r.out, "%s: %s\n", o.Input, what)
@@ -89,6 +93,17 @@ func (r *textReport) Page(o job.Outcome) {
 	if r.bar != nil {
 		_ = r.bar.Add(1)
 	}
+}
+
+// marksOff says how many annotations were taken off.
+func marksOff(n int) string {
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return "1 annotation taken off, "
+	}
+	return fmt.Sprintf("%d annotations taken off, ", n)
 }
 
 func (r *textReport) Document(o job.DocumentOutcome) {
@@ -146,7 +161,9 @@ type jsonPage struct {
 	Corners    *unink.Corners    `json:"corners,omitempty"` // of the result, in the input
 	Moire      int               `json:"moire,omitempty"`   // waves that were taken away
 	Confidence *unink.Confidence `json:"confidence,omitempty"`
-	Kept       bool              `json:"kept,omitempty"` // of a PDF, as it was
+	Kept       bool              `json:"kept,omitempty"`        // of a PDF, as it was but for these:
+	Marks      int               `json:"annotations,omitempty"` // that were taken off
+	Unheld     bool              `json:"unheld,omitempty"`      // kept: its fonts are not in the file
 	MS         map[string]int64  `json:"ms,omitempty"`
 	Error      *jsonError        `json:"error,omitempty"`
 }
@@ -171,6 +188,7 @@ func (r *jsonReport) Page(o job.Outcome) {
 		}
 		line.Width, line.Height, line.Turned = o.Result.Width, o.Result.Height, o.Result.Turned
 		line.Flattened, line.Removed, line.Kept = o.Result.Flattened, o.Result.Removed, o.Kept
+		line.Marks, line.Unheld = o.Marks, o.Unheld
 		line.Skew, line.Moire, line.Corners, line.Confidence = o.Result.Skew, o.Result.Moire,
 			o.Result.Corners, &o.Result.Confidence
 		line.MS = map[string]int64{

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"image"
+	"image/color"
 	"image/draw"
 	"math/rand/v2"
 	"os"
@@ -59,7 +60,8 @@ func planOf(t *testing.T, pages int, r Request) (p *Plan, out string) {
 	t.Helper()
 	var made []pdftest.Page
 	for n := range pages {
-		made = append(made, pdftest.Page{Width: 101 + n, Height: 100, Text: "x"})
+		w := 101 + n
+		made = append(made, pdftest.Page{Width: w, Height: 100, Scan: pdftest.Scan(2*w, 200, color.Black)})
 	}
 	in := filepath.Join(t.TempDir(), "exam.pdf")
 	if err := os.WriteFile(in, pdftest.Make(made...), 0o600); err != nil {
@@ -127,7 +129,7 @@ func TestInterruptLeavesNoPDF(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
 	sum := p.Run(ctx, painter{clean: func(ctx context.Context, m image.Image) (*unink.Page, error) {
-		if m.Bounds().Dx() > 285 { // page 3
+		if m.Bounds().Dx() > 205 { // page 3
 			interrupt()
 			return nil, &unink.Error{Code: unink.ErrCanceled, Op: "clean", Err: ctx.Err()}
 		}
