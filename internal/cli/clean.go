@@ -25,7 +25,7 @@ type cleanCmd struct {
 	Compare        bool     `help:"Also write NAME.compare.jpg: before and after, as the result lies."`
 	Stages         bool     `help:"Also write NAME.1-orient.png and so on: each picture as the stages leave it (not of PDFs)."`
 	Pages          string   `placeholder:"LIST" help:"Only these pages of PDFs and TIFFs, such as 2-5 or 1,3,7-."`
-	KeepCleanPages bool     `help:"Leave pages of a PDF as they are, text and vectors included, where nothing is removed or corrected."`
+	KeepCleanPages bool     `help:"Leave all pages of a PDF as they are, text and vectors included, where nothing is removed or corrected."`
 	Keep           []string `enum:"annotations" placeholder:"WHAT" help:"Leave what PDF programs put on pages where it is: annotations."`
 	SkipExisting   bool     `help:"Pass over what has a result already."`
 	workFlags

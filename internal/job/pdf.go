@@ -149,7 +149,7 @@ func (r *run) cleanPart(ctx context.Context, d *document, i int, o *Outcome) err
 		if content, err = d.source.Look(ctx, d.numbers[i]-1); err != nil {
 			return err
 		}
-		o.Marks = content.Marks
+		o.Marks, o.Strokes = content.Marks, content.Strokes
 		if o.Unheld = content.Unheld && !content.Printed; content.Printed || o.Unheld {
 			d.leave(i)
 			o.Kept = true

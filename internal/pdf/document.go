@@ -33,7 +33,7 @@ type Document struct {
 	mu    sync.Mutex
 	guest *guest      // nil after a failure, which leaves the sandbox in no known state
 	slow  int         // steps that took too long
-	off   map[int]int // marks that were taken off, by page
+	off   map[int]off // what was taken off, by page
 }
 
 // guest is PDFium with the document open in it.
@@ -51,7 +51,7 @@ func Open(ctx context.Context, data []byte) (*Document, error) {
 	case !Is(data):
 		return nil, ErrNotPDF
 	}
-	d := &Document{data: data, off: map[int]int{}}
+	d := &Document{data: data, off: map[int]off{}}
 	err := d.with(ctx, func(ctx context.Context, g *guest) error {
 		n, err := g.Call(ctx, "FPDF_GetPageCount", g.document)
 		d.pages = int(int32(n))
@@ -178,10 +178,11 @@ func (g *guest) open(ctx context.Context, data []byte) error {
 	return broken("it may be cut short; save or download it again")
 }
 
-// page loads a page, counted from 0, for f. Its marks are off, unless they are kept.
+// page loads a page, counted from 0, for f, without the ink that the file itself tells: marks, unless
+// they are kept, and strokes.
 func (d *Document) page(ctx context.Context, n int,
 	f func(ctx context.Context, g *guest, page uint64) error) error {
-	return d.with(ctx, func(ctx context.Context, g *guest) error {
+	work := func(ctx context.Context, g *guest) error {
 		page, err := g.Call(ctx, "FPDF_LoadPage", g.document, uint64(n))
 		switch {
 		case err != nil:
@@ -189,19 +190,56 @@ func (d *Document) page(ctx context.Context, n int,
 		case page == 0:
 			return broken("the page cannot be read")
 		}
-		if !d.KeepMarks {
-			off, err := g.takeMarksOff(ctx, page)
-			if err != nil {
-				return err
-			}
-			d.off[n] = max(d.off[n], off) // none where they are off already
+		if err := d.takeOff(ctx, g, &page, n); err != nil {
+			return err
 		}
 		if err := f(ctx, g, page); err != nil {
 			return err
 		}
 		_, err = g.Call(ctx, "FPDF_ClosePage", page)
 		return err
-	})
+	}
+	err := d.with(ctx, work)
+	if errors.Is(err, errLossy) { // PDFium has been started anew
+		d.setInk(n, stays)
+		err = d.with(ctx, work)
+	}
+	return err
+}
+
+// off is what was taken off a page.
+type off struct {
+	marks, strokes int
+	ink            verdict
+}
+
+func (d *Document) setInk(n int, v verdict) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	was := d.off[n]
+	was.ink = v
+	d.off[n] = was
+}
+
+// takeOff takes marks and strokes off a loaded page, where they are not off already.
+func (d *Document) takeOff(ctx context.Context, g *guest, page *uint64, n int) error {
+	o := d.off[n]
+	if !d.KeepMarks {
+		marks, err := g.takeMarksOff(ctx, *page)
+		if err != nil {
+			return err
+		}
+		o.marks = max(o.marks, marks)
+	}
+	if o.ink != stays {
+		strokes, err := g.takeInkOff(ctx, page, n, o.ink == comesOff)
+		if err != nil {
+			return err
+		}
+		o.ink, o.strokes = comesOff, max(o.strokes, strokes)
+	}
+	d.off[n] = o
+	return nil
 }
 
 // Picture is a drawn page.

@@ -9,6 +9,7 @@ import (
 	"image/color"
 	"image/png"
 	"io"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -134,6 +135,69 @@ func TestMarksComeOff(t *testing.T) {
 	kept.KeepMarks = true
 	if file := written(t, kept, pdf.Page{}); !bytes.Contains(file, []byte("/Ink")) {
 		t.Error("the ink is gone though marks were to be kept")
+	}
+}
+
+// penned is a content of strokes as a stylus leaves them: each by itself, or as lines of their own
+// widths that follow each other.
+func penned(apart bool) string {
+	var b strings.Builder
+	b.WriteString("q 1 J 1 j 0 0 0.7 RG 1.5 w\n")
+	for word := range 12 {
+		x, y := 60+40*float64(word%6), 400-60*float64(word/6)
+		at := func(i int) (float64, float64) {
+			t := float64(i) / 8
+			return x + 4*t + 6*math.Sin(2*t+float64(word)), y + 9*math.Cos(1.7*t)
+		}
+		px, py := at(0)
+		fmt.Fprintf(&b, "%.2f %.2f m ", px, py)
+		for i := 1; i < 60; i++ {
+			px, py = at(i)
+			fmt.Fprintf(&b, "%.2f %.2f l ", px, py)
+			if apart {
+				fmt.Fprintf(&b, "S %.2f w %.2f %.2f m ", 1+float64(i%5)/4, px, py)
+			}
+		}
+		px, py = at(60)
+		fmt.Fprintf(&b, "%.2f %.2f l S\n", px, py)
+	}
+	return b.String() + "Q\n"
+}
+
+// Strokes that a note-taking program wrote into the page come off exactly; what only looks a
+// little like them stays.
+func TestStrokesComeOff(t *testing.T) {
+	const print = "0.5 w 60 300 m 400 300 l S 0.9 0.9 1 rg 60 600 200 40 re f\n"
+	graph := "q 1 J 1 j 1 w 60 500 m "
+	for x := range 200 {
+		graph += fmt.Sprintf("%d %.2f l ", 60+x, 500+40*math.Sin(float64(x)/20))
+	}
+	graph += "S Q\n"
+	page := func(content string) []byte {
+		return pdftest.Make(pdftest.Page{Text: "Printed words", Content: content})
+	}
+	for name, c := range map[string]struct {
+		content string
+		strokes int
+		rest    string
+	}{
+		"strokes":                 {print + penned(false), 12, print},
+		"strokes of many lines":   {print + penned(true), 12, print},
+		"strokes below print":     {penned(false) + print, 0, penned(false) + print},
+		"a graph":                 {print + graph + graph + graph, 0, print + graph + graph + graph},
+		"strokes after the graph": {print + graph + "0 0 m 9 9 l S\n" + penned(false), 12, print + graph + "0 0 m 9 9 l S\n"},
+	} {
+		d := open(t, page(c.content))
+		look, err := d.Look(t.Context(), 0)
+		if err != nil || look.Strokes != c.strokes {
+			t.Errorf("%s: %+v (%v), want %d strokes", name, look, err, c.strokes)
+		}
+		want := drawn(t, open(t, page(c.rest)), 0).Pixels
+		again := open(t, written(t, d, pdf.Page{}))
+		if !bytes.Equal(drawn(t, d, 0).Pixels.Pix, want.Pix) ||
+			!bytes.Equal(drawn(t, again, 0).Pixels.Pix, want.Pix) {
+			t.Errorf("%s: what is left is not the page", name)
+		}
 	}
 }
 

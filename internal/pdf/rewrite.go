@@ -138,6 +138,11 @@ func (g *guest) displayed(ctx context.Context, page uint64) (projection, error) 
 // which tells its page by what begins with the mark. It is made of the original itself, so that
 // bookmarks, title, links, form fields and all else that the document holds stay.
 func (d *Document) frame(ctx context.Context, pages []Page, mark []byte) (file []byte, err error) {
+	for _, p := range pages {
+		if err := d.prepare(ctx, p.Original); err != nil {
+			return nil, err
+		}
+	}
 	for i, p := range pages {
 		standIn := binary.BigEndian.AppendUint32(bytes.Clone(mark), uint32(i))
 		if err := d.rewrite(ctx, p, standIn); err != nil {
@@ -158,6 +163,17 @@ func (d *Document) frame(ctx context.Context, pages []Page, mark []byte) (file [
 	})
 	d.Close() // it is no longer what it was
 	return file, err
+}
+
+// prepare makes sure that what comes off a page is known: finding out may start PDFium anew.
+func (d *Document) prepare(ctx context.Context, n int) error {
+	d.mu.Lock()
+	known := d.off[n].ink != unseen
+	d.mu.Unlock()
+	if known {
+		return nil
+	}
+	return d.page(ctx, n, func(context.Context, *guest, uint64) error { return nil })
 }
 
 // rewrite makes a page what it is to be.

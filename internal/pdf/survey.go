@@ -30,6 +30,8 @@ type Content struct {
 	Size Size
 	// Marks is how many annotations were taken off the page.
 	Marks int
+	// Strokes is how many strokes of a stylus were taken off the page's own content.
+	Strokes int
 	// Printed says that there is nothing on it but text, shadings, and lines and areas along its
 	// sides: nobody wrote that by hand.
 	Printed bool
@@ -53,7 +55,7 @@ func (d *Document) Look(ctx context.Context, n int) (c Content, err error) {
 			}
 		}
 		c.Printed = s.whole && len(s.images) == 0 && !s.drawn
-		c.Text, c.Marks = s.text, d.off[n]
+		c.Text, c.Marks, c.Strokes = s.text, d.off[n].marks, d.off[n].strokes
 		c.Size, err = g.size(ctx, page)
 		return err
 	})
@@ -184,7 +186,7 @@ func (s *surveyor) path(ctx context.Context, object uint64) error {
 	if err != nil {
 		return err
 	}
-	const lineTo, bezierTo, along = 0, 1, 0.01
+	const along = 0.01
 	var before [2]float64
 	for i := range uint64(max(0, int32(n))) {
 		if s.drawn {
@@ -194,19 +196,10 @@ func (s *surveyor) path(ctx context.Context, object uint64) error {
 			s.whole = false
 			return nil
 		}
-		segment, err := s.Call(ctx, "FPDFPath_GetPathSegment", object, i)
+		at, kind, err := s.segment(ctx, object, i, s.out)
 		if err != nil {
 			return err
 		}
-		if _, err := s.Call(ctx, "FPDFPathSegment_GetPoint", segment, uint64(s.out),
-			uint64(s.out)+4); err != nil {
-			return err
-		}
-		kind, err := s.Call(ctx, "FPDFPathSegment_GetType", segment)
-		if err != nil {
-			return err
-		}
-		at := [2]float64{s.real(s.out), s.real(s.out + 4)}
 		switch kind {
 		case lineTo:
 			s.drawn = math.Abs(at[0]-before[0]) > along && math.Abs(at[1]-before[1]) > along

@@ -88,7 +88,7 @@ func Write(ctx context.Context, to io.Writer, original *Document, pages []Page) 
 
 // blank is a document of empty pages, whose numbers become those of the pages to write.
 func blank(ctx context.Context, pages []Page) (*Document, error) {
-	d := &Document{KeepMarks: true, pages: len(pages)}
+	d := &Document{KeepMarks: true, pages: len(pages), off: map[int]off{}}
 	err := d.with(ctx, func(ctx context.Context, g *guest) error {
 		for i, p := range pages {
 			page, err := g.Call(ctx, "FPDFPage_New", append([]uint64{g.document, uint64(i)},
