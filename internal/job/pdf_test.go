@@ -61,7 +61,8 @@ func planOf(t *testing.T, pages int, r Request) (p *Plan, out string) {
 	var made []pdftest.Page
 	for n := range pages {
 		w := 101 + n
-		made = append(made, pdftest.Page{Width: w, Height: 100, Scan: pdftest.Scan(2*w, 200, color.Black)})
+		scan := pdftest.Scan(2*w, 200, color.Black)
+		made = append(made, pdftest.Page{Width: w, Height: 100, Scan: scan})
 	}
 	in := filepath.Join(t.TempDir(), "exam.pdf")
 	if err := os.WriteFile(in, pdftest.Make(made...), 0o600); err != nil {

@@ -178,8 +178,8 @@ func (g *guest) open(ctx context.Context, data []byte) error {
 	return broken("it may be cut short; save or download it again")
 }
 
-// page loads a page, counted from 0, for f, without the ink that the file itself tells: marks, unless
-// they are kept, and strokes.
+// page loads a page, counted from 0, for f, without the ink that the file itself tells: marks,
+// unless they are kept, and strokes.
 func (d *Document) page(ctx context.Context, n int,
 	f func(ctx context.Context, g *guest, page uint64) error) error {
 	work := func(ctx context.Context, g *guest) error {

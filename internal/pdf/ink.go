@@ -140,7 +140,8 @@ func (g *guest) lastStrokes(ctx context.Context, page uint64) (objects []uint64,
 }
 
 // stroke reads an object as a line that a pen could have left. It uses 24 bytes at out.
-func (g *guest) stroke(ctx context.Context, object uint64, out uint32) (s stroke, ok bool, err error) {
+func (g *guest) stroke(ctx context.Context, object uint64, out uint32) (s stroke, ok bool,
+	err error) {
 	for _, ask := range []struct {
 		name   string
 		params []uint64

@@ -31,8 +31,8 @@ var marks = map[uint64]bool{
 	popupMark: true,
 }
 
-// takeMarksOff takes the marks off a page, and says how many they were, windows of notes apart. What
-// lies under them is as it was.
+// takeMarksOff takes the marks off a page, and says how many they were, windows of notes apart.
+// What lies under them is as it was.
 func (g *guest) takeMarksOff(ctx context.Context, page uint64) (off int, err error) {
 	n, err := g.Call(ctx, "FPDFPage_GetAnnotCount", page)
 	if err != nil {

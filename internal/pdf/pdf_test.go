@@ -111,11 +111,12 @@ func TestPagesAreDrawnAsDisplayed(t *testing.T) {
 // document stays in it.
 func TestMarksComeOff(t *testing.T) {
 	const (
-		marks = "<< /Type /Annot /Subtype /Square /Rect [100 100 300 300] /C [1 0 0] /IC [1 0 0] /F 4 >>" +
-			"<< /Type /Annot /Subtype /Ink /Rect [100 400 300 600] /InkList [[100 400 300 600]] /C [1 0 0] >>" +
-			"<< /Type /Annot /Subtype /Highlight /Rect [50 750 300 800] /QuadPoints [50 800 300 800 50 750 " +
-			"300 750] /C [1 1 0] >>"
-		link = "<< /Type /Annot /Subtype /Link /Rect [50 50 90 90] /A << /S /URI /URI (https://example.com) >> >>"
+		marks = "<< /Type /Annot /Subtype /Square /Rect [100 100 300 300] /C [1 0 0] " +
+			"/IC [1 0 0] /F 4 >> << /Type /Annot /Subtype /Ink /Rect [100 400 300 600] " +
+			"/InkList [[100 400 300 600]] /C [1 0 0] >> << /Type /Annot /Subtype /Highlight " +
+			"/Rect [50 750 300 800] /QuadPoints [50 800 300 800 50 750 300 750] /C [1 1 0] >>"
+		link = "<< /Type /Annot /Subtype /Link /Rect [50 50 90 90] " +
+			"/A << /S /URI /URI (https://example.com) >> >>"
 	)
 	marked := pdftest.Make(pdftest.Page{Text: "Hello", Extra: " /Annots [" + marks + link + "]"})
 	plain := drawn(t, open(t, pdftest.Make(pdftest.Page{Text: "Hello"})), 0).Pixels
@@ -450,8 +451,8 @@ func TestPictureTakesThePlaceOfAPage(t *testing.T) {
 // A page is drawn as fine as what is on it.
 func TestResolution(t *testing.T) {
 	strips := "q 595 0 0 421 0 0 cm /Scan Do Q q 595 0 0 421 0 421 cm /Scan Do Q"
-	form := "<< /Type /XObject /Subtype /Form /BBox [0 0 1 1] /Resources << /XObject << /Scan 7 0 R >> >> " +
-		"/Length 8 >>\nstream\n/Scan Do\nendstream"
+	form := "<< /Type /XObject /Subtype /Form /BBox [0 0 1 1] " +
+		"/Resources << /XObject << /Scan 7 0 R >> >> /Length 8 >>\nstream\n/Scan Do\nendstream"
 	fine := pdftest.Scan(2480, 1754, red)
 	for name, c := range map[string]struct {
 		page pdftest.Page

@@ -69,7 +69,8 @@ func (d *Document) TextUnder(ctx context.Context, n int, corners Corners,
 }
 
 // eachText goes through the texts that stand on a page itself.
-func (g *guest) eachText(ctx context.Context, page uint64, f func(i int, object uint64) error) error {
+func (g *guest) eachText(ctx context.Context, page uint64,
+	f func(i int, object uint64) error) error {
 	n, err := g.Call(ctx, "FPDFPage_CountObjects", page)
 	if err != nil {
 		return err

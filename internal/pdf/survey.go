@@ -213,7 +213,7 @@ func (s *surveyor) path(ctx context.Context, object uint64) error {
 
 // image notes a picture's resolution.
 func (s *surveyor) image(ctx context.Context, object uint64, larger float64) error {
-	area, err := s.guest.area(ctx, object, s.out)
+	area, err := s.area(ctx, object, s.out)
 	if err != nil {
 		return err
 	}
