@@ -3,6 +3,7 @@ package job
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"image"
 	"image/color"
 	"image/draw"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
@@ -121,6 +123,44 @@ func TestTurnedPageOfPDF(t *testing.T) {
 	sizes := sizesOf(t, out)
 	if want := (pdf.Size{Width: 100, Height: 101}); len(sizes) != 1 || sizes[0] != want {
 		t.Errorf("the page is %v, want %v", sizes, want)
+	}
+}
+
+// masker is an engine that says that it removed what lies in the upper half of a page, or the lower.
+type masker struct {
+	painter
+	upper bool
+}
+
+func (m masker) CleanImage(_ context.Context, picture image.Image,
+	o unink.Options) (*unink.Page, error) {
+	page := &unink.Page{Image: image.NewRGBA(picture.Bounds()), Report: unink.Report{Removed: 0.1}}
+	draw.Draw(page.Image, page.Image.Rect, image.White, image.Point{}, draw.Src)
+	if !o.Layers {
+		return page, nil
+	}
+	part := page.Image.Rect
+	if m.upper {
+		part.Max.Y /= 2
+	} else {
+		part.Min.Y = part.Max.Y / 2
+	}
+	page.Mask = image.NewGray(page.Image.Rect)
+	draw.Draw(page.Mask, part, image.White, image.Point{}, draw.Src)
+	return page, nil
+}
+
+// What a scanner's program read of a page stays to be found, but for words that were removed.
+func TestTextOfAScanStays(t *testing.T) {
+	const words = "Words that were read"
+	data := pdftest.Make(pdftest.Page{Scan: pdftest.Scan(600, 850, color.Black),
+		Content: "BT 3 Tr /F 24 Tf 50 700 Td (" + words + ") Tj ET"})
+	for _, upper := range []bool{false, true} {
+		_, file := cleanedAlone(t, masker{upper: upper}, "scan.pdf", data)
+		there := strings.Contains(pdftest.Streams(file), fmt.Sprintf("<%X>", words))
+		if there == upper {
+			t.Errorf("what is removed is in the upper half: %t; the words are there: %t", upper, there)
+		}
 	}
 }
 
