@@ -25,7 +25,8 @@ type cleanCmd struct {
 	Compare        bool     `help:"Also write NAME.compare.jpg: before and after, as the result lies."`
 	Stages         bool     `help:"Also write NAME.1-orient.png and so on: each picture as the stages leave it (not of PDFs)."`
 	Pages          string   `placeholder:"LIST" help:"Only these pages of PDFs and TIFFs, such as 2-5 or 1,3,7-."`
-	KeepCleanPages bool     `help:"Leave pages of a PDF as they are, text and vectors included, where nothing is removed or corrected."`
+	KeepCleanPages bool     `help:"Leave all pages of a PDF as they are, text and vectors included, where nothing is removed or corrected."`
+	Keep           []string `enum:"annotations" placeholder:"WHAT" help:"Leave what PDF programs put on pages where it is: annotations."`
 	SkipExisting   bool     `help:"Pass over what has a result already."`
 	workFlags
 	optionFlags
@@ -35,7 +36,10 @@ type cleanCmd struct {
 
 // Help is shown under the flags.
 func (*cleanCmd) Help() string {
-	return `A PDF becomes a PDF, of pictures of its pages at their own size; blank pages stay as they are.
+	return `A PDF becomes a PDF. Ink, highlights, shapes, stamps and notes that a PDF program put on a page
+are taken off it exactly. Pages that are text and straight lines alone, and blank ones, then stay as
+they are; of the others a picture takes the place, with their text under it. Bookmarks, links and
+form fields stay.
 When a page fails, the others are tried, but the PDF is not written.
 The pages of a TIFF become a picture each: x-001.clean.png and so on. They, or several pictures,
 become one PDF with -o x.pdf, each page at the size that its resolution gives it, or as wide as A4.
@@ -89,7 +93,7 @@ func (c *cleanCmd) plan(env *environment) (*job.Plan, error) {
 	p, err := job.Request{
 		Inputs: c.Inputs, Out: c.Out, Pages: pages, Options: o,
 		Extras:    job.Extras{Mask: c.Mask, Layers: c.Layers, Compare: c.Compare, Stages: c.Stages},
-		KeepClean: c.KeepCleanPages, SkipExisting: c.SkipExisting,
+		KeepMarks: len(c.Keep) > 0, KeepClean: c.KeepCleanPages, SkipExisting: c.SkipExisting,
 		Stdin: env.stdin, Stdout: env.stdout,
 	}.Plan(env.ctx)
 	if err == nil && p.ToStdout() && terminal(env.stdout) {

@@ -19,9 +19,9 @@ import (
 	"unink/internal/pdf/pdftest"
 )
 
-// scriptBind is "bind FILE KIND...": it makes a PDF of pages: of text, with blue ink on it, lying
-// on their side, blank, scanned, or tiny, which cannot be drawn. FILE may be made "encrypted" or
-// "cut" instead.
+// scriptBind is "bind FILE KIND...": it makes a PDF of pages: of text, with blue ink on it, marked
+// in a PDF program, lying on their side, blank, scanned, or tiny, which cannot be drawn. FILE may be
+// made "encrypted" or "cut" instead.
 func scriptBind(ts *testscript.TestScript, _ bool, args []string) {
 	var pages []pdftest.Page
 	var data []byte
@@ -30,7 +30,10 @@ func scriptBind(ts *testscript.TestScript, _ bool, args []string) {
 		switch kind {
 		case "text":
 		case "ink":
-			p.Content = "0 0 1 rg 100 100 50 50 re f"
+			p.Content = "0 0 1 rg 100 100 m 150 101 l 151 151 l 99 149 l f"
+		case "marked":
+			p.Extra = "/Annots [<< /Type /Annot /Subtype /Ink /Rect [90 90 210 210] " +
+				"/InkList [[100 100 200 120 110 140 200 200]] /C [0 0 1] >>]"
 		case "lying":
 			p.Rotate = 90
 		case "blank":
@@ -39,7 +42,7 @@ func scriptBind(ts *testscript.TestScript, _ bool, args []string) {
 			p = pdftest.Page{Width: 300, Height: 400,
 				Scan: pdftest.Scan(600, 800, color.RGBA{0, 0, 255, 255})}
 		case "tiny":
-			p.Width, p.Height = 1, 400
+			p.Width, p.Height, p.Content = 1, 400, "0 0 m 1 300 l S"
 		case "encrypted":
 			data = pdftest.Encrypted("secret")
 		case "cut":

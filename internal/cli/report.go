@@ -66,7 +66,11 @@ func (r *textReport) Page(o job.Outcome) {
 		r.note("%s: %v", o.Input, o.Err)
 	case o.Output == "": // the picture or the PDF goes to standard output
 	case o.Kept:
-		fmt.Fprintf(r.out, "%s: unchanged\n", o.Input)
+		fmt.Fprintf(r.out, "%s: %sunchanged\n", o.Input, takenOff(o))
+		if o.Unheld {
+			r.note("%s: it has text in fonts that the file does not hold, so that it cannot be drawn; "+
+				"save the PDF with its fonts and try again", o.Input)
+		}
 	default:
 		corrected := ""
 		if o.Result.Turned != 0 {
@@ -78,7 +82,7 @@ func (r *textReport) Page(o job.Outcome) {
 		if o.Result.Unfinished {
 			corrected += "left without the scan finish, "
 		}
-		what := fmt.Sprintf("%s%.1f %% removed, %d ms", corrected, 100*o.Result.Removed,
+		what := fmt.Sprintf("%s%s%.1f %% removed, %d ms", takenOff(o), corrected, 100*o.Result.Removed,
 			o.Result.Timings.Total.Milliseconds())
 		if o.Part {
 			fmt.Fprintf(r.out, "%s: %s\n", o.Input, what)
@@ -89,6 +93,25 @@ func (r *textReport) Page(o job.Outcome) {
 	if r.bar != nil {
 		_ = r.bar.Add(1)
 	}
+}
+
+// takenOff says what of the ink that the file itself tells was taken off.
+func takenOff(o job.Outcome) string {
+	said := ""
+	for _, what := range []struct {
+		n         int
+		one, many string
+	}{
+		{o.Marks, "annotation", "annotations"}, {o.Strokes, "stroke", "strokes"},
+	} {
+		switch {
+		case what.n == 1:
+			said += "1 " + what.one + " taken off, "
+		case what.n > 1:
+			said += fmt.Sprintf("%d %s taken off, ", what.n, what.many)
+		}
+	}
+	return said
 }
 
 func (r *textReport) Document(o job.DocumentOutcome) {
@@ -146,7 +169,10 @@ type jsonPage struct {
 	Corners    *unink.Corners    `json:"corners,omitempty"` // of the result, in the input
 	Moire      int               `json:"moire,omitempty"`   // waves that were taken away
 	Confidence *unink.Confidence `json:"confidence,omitempty"`
-	Kept       bool              `json:"kept,omitempty"` // of a PDF, as it was
+	Kept       bool              `json:"kept,omitempty"`        // of a PDF, as it was but for these:
+	Marks      int               `json:"annotations,omitempty"` // that were taken off
+	Strokes    int               `json:"strokes,omitempty"`     // of a stylus, likewise
+	Unheld     bool              `json:"unheld,omitempty"`      // kept: its fonts are not in the file
 	MS         map[string]int64  `json:"ms,omitempty"`
 	Error      *jsonError        `json:"error,omitempty"`
 }
@@ -171,6 +197,7 @@ func (r *jsonReport) Page(o job.Outcome) {
 		}
 		line.Width, line.Height, line.Turned = o.Result.Width, o.Result.Height, o.Result.Turned
 		line.Flattened, line.Removed, line.Kept = o.Result.Flattened, o.Result.Removed, o.Kept
+		line.Marks, line.Strokes, line.Unheld = o.Marks, o.Strokes, o.Unheld
 		line.Skew, line.Moire, line.Corners, line.Confidence = o.Result.Skew, o.Result.Moire,
 			o.Result.Corners, &o.Result.Confidence
 		line.MS = map[string]int64{

@@ -10,9 +10,10 @@ import (
 )
 
 type watchCmd struct {
-	Folder         string `arg:"" help:"The folder, with all folders in it."`
-	Out            string `short:"o" placeholder:"FOLDER" help:"Where the results go. Default: folder.clean beside folder."`
-	KeepCleanPages bool   `help:"Leave pages of a PDF as they are, text and vectors included, where nothing is removed or corrected."`
+	Folder         string   `arg:"" help:"The folder, with all folders in it."`
+	Out            string   `short:"o" placeholder:"FOLDER" help:"Where the results go. Default: folder.clean beside folder."`
+	Keep           []string `enum:"annotations" placeholder:"WHAT" help:"Leave what PDF programs put on pages where it is: annotations."`
+	KeepCleanPages bool     `help:"Leave pages of a PDF as they are, text and vectors included, where nothing is removed or corrected."`
 	workFlags
 	optionFlags
 	serverFlags
@@ -41,7 +42,8 @@ func (c *watchCmd) Run(env *environment) (err error) {
 	if err != nil {
 		return err
 	}
-	request := job.Request{Out: c.Out, Options: o, KeepClean: c.KeepCleanPages}
+	request := job.Request{Out: c.Out, Options: o, KeepMarks: len(c.Keep) > 0,
+		KeepClean: c.KeepCleanPages}
 	watch, err := job.NewWatch(c.Folder, request)
 	if err != nil {
 		return err

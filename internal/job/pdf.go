@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"image"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -26,6 +27,8 @@ type document struct {
 	data    []byte   // of standard input; nil for a file, which is read when its first page is begun
 	numbers []int    // of the pages, from 1
 	leaves  []source // the pictures, as numbers; nil for a PDF
+	// keepMarks leaves annotations where they are
+	keepMarks bool
 
 	begin  func() error // opens what follows, once
 	source *pdf.Document
@@ -41,8 +44,8 @@ type document struct {
 
 // openDocument looks at a PDF: how many pages it has, and whether it can be read at all. Data is
 // nil for a file.
-func openDocument(ctx context.Context, input string, data []byte, pages Pages) (*document, error) {
-	d := &document{input: input, data: data}
+func openDocument(ctx context.Context, input string, data []byte, r Request) (*document, error) {
+	d := &document{input: input, data: data, keepMarks: r.KeepMarks}
 	d.begin = sync.OnceValue(d.open)
 	content, err := d.read()
 	if err != nil {
@@ -53,7 +56,7 @@ func openDocument(ctx context.Context, input string, data []byte, pages Pages) (
 		return nil, err
 	}
 	defer source.Close()
-	d.numbers = pages.of(source.Pages())
+	d.numbers = r.Pages.of(source.Pages())
 	if len(d.numbers) == 0 {
 		return nil, noSuchPage(source.Pages())
 	}
@@ -78,6 +81,7 @@ func (d *document) open() error {
 		if d.source, err = pdf.Open(context.Background(), data); err != nil {
 			return err
 		}
+		d.source.KeepMarks = d.keepMarks
 	}
 	var err error
 	if d.waits, err = os.CreateTemp("", "unink-"); err != nil {
@@ -97,15 +101,15 @@ func (d *document) close() {
 	d.source, d.waits, d.data = nil, nil, nil
 }
 
-// keep puts a page's picture aside, which is a file, or the code of a fax of the given size.
-func (d *document) keep(i int, picture []byte, fax image.Point, size pdf.Size) error {
+// keep puts a page's picture aside, to be written as the page says.
+func (d *document) keep(i int, picture []byte, p pdf.Page) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if _, err := d.waits.WriteAt(picture, d.end); err != nil {
 		return fmt.Errorf("the pages need a place in %s until all are done: %w", os.TempDir(), plain(err))
 	}
-	d.pages[i] = pdf.Page{Picture: io.NewSectionReader(d.waits, d.end, int64(len(picture))),
-		Fax: fax, Size: size}
+	p.Picture = io.NewSectionReader(d.waits, d.end, int64(len(picture)))
+	d.pages[i] = p
 	d.end += int64(len(picture))
 	return nil
 }
@@ -123,7 +127,7 @@ func (r *run) part(ctx context.Context, pg page, i int) Outcome {
 	d := pg.document
 	o := Outcome{Input: d.label(i), Output: pg.names[pdfName], Part: true}
 	if o.Err = d.begin(); o.Err == nil {
-		o.Result, o.Kept, o.Err = r.cleanPart(ctx, d, i)
+		o.Err = r.cleanPart(ctx, d, i, &o)
 	}
 	if o.Err != nil {
 		d.mu.Lock()
@@ -133,61 +137,131 @@ func (r *run) part(ctx context.Context, pg page, i int) Outcome {
 	return o
 }
 
-func (r *run) cleanPart(ctx context.Context, d *document,
-	i int) (res *unink.Result, kept bool, err error) {
+// cleanPart cleans a page. One that the file itself says to be all print stays as it is, and so
+// does one that cannot be drawn as it is meant.
+func (r *run) cleanPart(ctx context.Context, d *document, i int, o *Outcome) error {
 	start := time.Now()
+	o.Result = &unink.Result{}
+	defer func() { o.Result.Timings.Total = time.Since(start) }()
+	var content pdf.Content
+	if d.leaves == nil {
+		var err error
+		if content, err = d.source.Look(ctx, d.numbers[i]-1); err != nil {
+			return err
+		}
+		o.Marks, o.Strokes = content.Marks, content.Strokes
+		if o.Unheld = content.Unheld && !content.Printed; content.Printed || o.Unheld {
+			d.leave(i)
+			o.Kept = true
+			return nil
+		}
+	}
 	picture, paper, err := d.draw(ctx, i)
 	if err != nil {
-		return nil, false, err
+		return err
 	}
 	drawn := time.Now()
-	size := picture.Rect.Size()
-	page, err := r.engine.CleanImage(ctx, picture, r.Options)
+	options := r.Options
+	options.Layers = content.Text // the mask tells which of it was written
+	page, err := r.engine.CleanImage(ctx, picture, options)
 	switch {
 	case errors.Is(err, unink.ErrNoContent): // a blank page
-		page, kept = &unink.Page{}, true
+		page, o.Kept = &unink.Page{}, true
 	case err != nil:
-		return nil, false, err
+		return err
 	default:
-		kept = r.KeepClean && page.Removed == 0 && page.Turned == 0 && !page.Flattened
+		o.Kept = r.KeepClean && page.Removed == 0 && page.Turned == 0 && !page.Flattened
 	}
-	res = &unink.Result{Width: size.X, Height: size.Y, Report: page.Report}
+	size := picture.Rect.Size()
+	o.Result.Report, o.Result.Width, o.Result.Height = page.Report, size.X, size.Y
 	cleaned := time.Now()
-	if kept && d.leaves != nil { // there is no PDF to take it from
+	if o.Kept && d.leaves != nil { // there is no PDF to take it from
 		page = &unink.Page{Image: picture}
 	}
-	if kept && d.leaves == nil {
+	if o.Kept && d.leaves == nil {
 		d.leave(i)
-	} else if err := r.keepPart(ctx, d, i, page, paper, res); err != nil {
-		return nil, false, err
+	} else if err := r.keepPart(ctx, d, i, page, d.place(i, page, size, paper),
+		o.Result); err != nil {
+		return err
 	}
-	res.Timings.Decode = drawn.Sub(start)
-	res.Timings.Encode = time.Since(cleaned)
-	res.Timings.Total = time.Since(start)
-	return res, kept, nil
+	o.Result.Timings.Decode = drawn.Sub(start)
+	o.Result.Timings.Encode = time.Since(cleaned)
+	return nil
 }
 
-// keepPart puts a cleaned page aside, at the size that it has in the original.
-func (r *run) keepPart(ctx context.Context, d *document, i int, page *unink.Page,
-	size pdf.Size, res *unink.Result) error {
-	if page.Turned%180 != 0 {
-		size.Width, size.Height = size.Height, size.Width
+// place is where a cleaned page stands in the PDF; it was drawn in so many pixels, on such paper.
+func (d *document) place(i int, page *unink.Page, drawn image.Point, paper pdf.Size) pdf.Page {
+	if d.leaves != nil {
+		if page.Turned%180 != 0 {
+			paper.Width, paper.Height = paper.Height, paper.Width
+		}
+		return pdf.Page{Size: paper, Pixels: page.Image.Rect.Size()}
+	}
+	p := pdf.Page{Original: d.numbers[i] - 1, Turned: page.Turned, Pixels: page.Image.Rect.Size()}
+	for corner := range p.Corners {
+		p.Corners[corner] = pdf.WholePage[(corner+4-page.Turned/90)%4]
+		if page.Corners != nil {
+			p.Corners[corner] = [2]float64{page.Corners[corner][0] / float64(drawn.X),
+				page.Corners[corner][1] / float64(drawn.Y)}
+		}
+	}
+	return p
+}
+
+// keepPart puts a cleaned page aside.
+func (r *run) keepPart(ctx context.Context, d *document, i int, page *unink.Page, p pdf.Page,
+	res *unink.Result) error {
+	if page.Mask != nil {
+		var err error
+		if p.Dropped, err = d.source.TextUnder(ctx, p.Original, p.Corners, wordsGone(page)); err != nil {
+			return err
+		}
 	}
 	data, format, err := r.encodePart(ctx, page.Image)
 	if err != nil {
 		return err
 	}
-	res.Format, res.Width, res.Height = format, page.Image.Rect.Dx(), page.Image.Rect.Dy()
+	res.Format, res.Width, res.Height = format, p.Pixels.X, p.Pixels.Y
 	if r.Options.Format == unink.Auto && imagefile.Bilevel(page.Image) {
 		fax, err := imagefile.Group4(ctx, page.Image)
 		if err != nil {
 			return err
 		}
 		if len(fax) < len(data) {
-			return d.keep(i, fax, page.Image.Rect.Size(), size)
+			p.Fax = true
+			return d.keep(i, fax, p)
 		}
 	}
-	return d.keep(i, data, image.Point{}, size)
+	return d.keep(i, data, p)
+}
+
+// wordsGone tells of a part of the page whether more of its ink was removed than was left.
+func wordsGone(page *unink.Page) func(left, top, right, bottom float64) bool {
+	const darkest = 0.7 // of the paper: what is darker is ink
+	size := page.Image.Rect.Size()
+	w, h := float64(size.X), float64(size.Y)
+	return func(left, top, right, bottom float64) bool {
+		part := image.Rect(int(left*w), int(top*h), int(math.Ceil(right*w)), int(math.Ceil(bottom*h)))
+		part = part.Intersect(page.Image.Rect)
+		paper := uint8(0)
+		for y := part.Min.Y; y < part.Max.Y; y++ {
+			for x := part.Min.X; x < part.Max.X; x++ {
+				paper = max(paper, page.Image.RGBAAt(x, y).G)
+			}
+		}
+		removed, stayed := 0, 0
+		for y := part.Min.Y; y < part.Max.Y; y++ {
+			for x := part.Min.X; x < part.Max.X; x++ {
+				switch {
+				case page.Mask.GrayAt(x, y).Y > 0:
+					removed++
+				case float64(page.Image.RGBAAt(x, y).G) < darkest*float64(paper):
+					stayed++
+				}
+			}
+		}
+		return removed > stayed
+	}
 }
 
 // encodePart encodes a page's picture. Unless a format is asked for, coloured pages of the scan

@@ -3,12 +3,15 @@ package job
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"image"
+	"image/color"
 	"image/draw"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
@@ -59,7 +62,9 @@ func planOf(t *testing.T, pages int, r Request) (p *Plan, out string) {
 	t.Helper()
 	var made []pdftest.Page
 	for n := range pages {
-		made = append(made, pdftest.Page{Width: 101 + n, Height: 100, Text: "x"})
+		w := 101 + n
+		scan := pdftest.Scan(2*w, 200, color.Black)
+		made = append(made, pdftest.Page{Width: w, Height: 100, Scan: scan})
 	}
 	in := filepath.Join(t.TempDir(), "exam.pdf")
 	if err := os.WriteFile(in, pdftest.Make(made...), 0o600); err != nil {
@@ -121,13 +126,51 @@ func TestTurnedPageOfPDF(t *testing.T) {
 	}
 }
 
+// masker is an engine that says that it removed what lies in the upper half of a page, or the lower.
+type masker struct {
+	painter
+	upper bool
+}
+
+func (m masker) CleanImage(_ context.Context, picture image.Image,
+	o unink.Options) (*unink.Page, error) {
+	page := &unink.Page{Image: image.NewRGBA(picture.Bounds()), Report: unink.Report{Removed: 0.1}}
+	draw.Draw(page.Image, page.Image.Rect, image.White, image.Point{}, draw.Src)
+	if !o.Layers {
+		return page, nil
+	}
+	part := page.Image.Rect
+	if m.upper {
+		part.Max.Y /= 2
+	} else {
+		part.Min.Y = part.Max.Y / 2
+	}
+	page.Mask = image.NewGray(page.Image.Rect)
+	draw.Draw(page.Mask, part, image.White, image.Point{}, draw.Src)
+	return page, nil
+}
+
+// What a scanner's program read of a page stays to be found, but for words that were removed.
+func TestTextOfAScanStays(t *testing.T) {
+	const words = "Words that were read"
+	data := pdftest.Make(pdftest.Page{Scan: pdftest.Scan(600, 850, color.Black),
+		Content: "BT 3 Tr /F 24 Tf 50 700 Td (" + words + ") Tj ET"})
+	for _, upper := range []bool{false, true} {
+		_, file := cleanedAlone(t, masker{upper: upper}, "scan.pdf", data)
+		there := strings.Contains(pdftest.Streams(file), fmt.Sprintf("<%X>", words))
+		if there == upper {
+			t.Errorf("what is removed is in the upper half: %t; the words are there: %t", upper, there)
+		}
+	}
+}
+
 func TestInterruptLeavesNoPDF(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	p, out := planOf(t, 5, Request{})
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
 	sum := p.Run(ctx, painter{clean: func(ctx context.Context, m image.Image) (*unink.Page, error) {
-		if m.Bounds().Dx() > 285 { // page 3
+		if m.Bounds().Dx() > 205 { // page 3
 			interrupt()
 			return nil, &unink.Error{Code: unink.ErrCanceled, Op: "clean", Err: ctx.Err()}
 		}

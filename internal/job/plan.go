@@ -30,6 +30,7 @@ type Request struct {
 	Pages   Pages    // of PDFs and TIFFs
 	Options unink.Options
 	Extras
+	KeepMarks    bool // leave annotations of PDFs where they are
 	KeepClean    bool // leave pages of a PDF as they are where nothing is removed or corrected
 	SkipExisting bool // pass over what has a result already
 
@@ -222,7 +223,7 @@ func (p *Plan) readable(ctx context.Context, pages []page, sources []source) []p
 	for i, pg := range pages {
 		if sources[i].pdf {
 			var err error
-			if pg.document, err = openDocument(ctx, pg.input, nil, p.request.Pages); err != nil {
+			if pg.document, err = openDocument(ctx, pg.input, nil, p.request); err != nil {
 				p.missing = append(p.missing, Outcome{Input: pg.input, Err: err})
 				continue
 			}
@@ -257,7 +258,7 @@ func (r Request) planStream(ctx context.Context) (*Plan, error) {
 	if isPDF {
 		data, err := readAll(in)
 		if err == nil {
-			pg.document, err = openDocument(ctx, Stream, data, r.Pages)
+			pg.document, err = openDocument(ctx, Stream, data, r)
 		}
 		if err != nil {
 			p.missing = append(p.missing, Outcome{Input: Stream, Err: err})

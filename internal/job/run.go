@@ -41,12 +41,15 @@ type Skipped struct{ Path, Reason string }
 
 // Outcome is what became of one input, or of one page of a PDF.
 type Outcome struct {
-	Input  string
-	Output string // empty for standard output; of a page, the PDF's
-	Part   bool   // it is a page of a PDF, which has an outcome of its own
-	Kept   bool   // that page stays as it was
-	Result *unink.Result
-	Err    error
+	Input   string
+	Output  string // empty for standard output; of a page, the PDF's
+	Part    bool   // it is a page of a PDF, which has an outcome of its own
+	Kept    bool   // that page stays as it was, but for marks
+	Marks   int    // annotations that were taken off it
+	Strokes int    // of a stylus that were taken off its own content
+	Unheld  bool   // it stays for its text is in a font that the file does not hold
+	Result  *unink.Result
+	Err     error
 }
 
 // DocumentOutcome is what became of a PDF.

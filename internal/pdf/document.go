@@ -1,9 +1,7 @@
 package pdf
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"image"
@@ -25,12 +23,17 @@ const (
 
 // Document is an open PDF. Its methods may be called by several goroutines; they take turns.
 type Document struct {
-	data  []byte
+	// KeepMarks leaves the annotations where they are that mark a page; it is set before the first
+	// page is looked at.
+	KeepMarks bool
+
+	data  []byte // nil of a document that is made
 	pages int
 
 	mu    sync.Mutex
-	guest *guest // nil after a failure, which leaves the sandbox in no known state
-	slow  int    // steps that took too long
+	guest *guest      // nil after a failure, which leaves the sandbox in no known state
+	slow  int         // steps that took too long
+	off   map[int]off // what was taken off, by page
 }
 
 // guest is PDFium with the document open in it.
@@ -48,7 +51,7 @@ func Open(ctx context.Context, data []byte) (*Document, error) {
 	case !Is(data):
 		return nil, ErrNotPDF
 	}
-	d := &Document{data: data}
+	d := &Document{data: data, off: map[int]off{}}
 	err := d.with(ctx, func(ctx context.Context, g *guest) error {
 		n, err := g.Call(ctx, "FPDF_GetPageCount", g.document)
 		d.pages = int(int32(n))
@@ -146,6 +149,11 @@ func (g *guest) open(ctx context.Context, data []byte) error {
 			return err
 		}
 	}
+	if data == nil {
+		var err error
+		g.document, err = g.Call(ctx, "FPDF_CreateNewDocument")
+		return err
+	}
 	at, err := g.Put(ctx, data)
 	if err != nil {
 		return err
@@ -170,18 +178,11 @@ func (g *guest) open(ctx context.Context, data []byte) error {
 	return broken("it may be cut short; save or download it again")
 }
 
-// Picture is a drawn page.
-type Picture struct {
-	Pixels *image.RGBA // opaque, upright as displayed
-	DPI    float64
-	Size   Size
-}
-
-// Draw draws a page, counted from 0, cropped and turned as it is displayed, annotations included.
-// A page that one picture covers, such as a scan, comes at that picture's resolution, from 100 to
-// 300 dpi; every other at 200 dpi.
-func (d *Document) Draw(ctx context.Context, n int) (p Picture, err error) {
-	err = d.with(ctx, func(ctx context.Context, g *guest) error {
+// page loads a page, counted from 0, for f, without the ink that the file itself tells: marks,
+// unless they are kept, and strokes.
+func (d *Document) page(ctx context.Context, n int,
+	f func(ctx context.Context, g *guest, page uint64) error) error {
+	work := func(ctx context.Context, g *guest) error {
 		page, err := g.Call(ctx, "FPDF_LoadPage", g.document, uint64(n))
 		switch {
 		case err != nil:
@@ -189,25 +190,93 @@ func (d *Document) Draw(ctx context.Context, n int) (p Picture, err error) {
 		case page == 0:
 			return broken("the page cannot be read")
 		}
-		if p, err = g.draw(ctx, page); err != nil {
+		if err := d.takeOff(ctx, g, &page, n); err != nil {
+			return err
+		}
+		if err := f(ctx, g, page); err != nil {
 			return err
 		}
 		_, err = g.Call(ctx, "FPDF_ClosePage", page)
+		return err
+	}
+	err := d.with(ctx, work)
+	if errors.Is(err, errLossy) { // PDFium has been started anew
+		d.setInk(n, stays)
+		err = d.with(ctx, work)
+	}
+	return err
+}
+
+// off is what was taken off a page.
+type off struct {
+	marks, strokes int
+	ink            verdict
+}
+
+func (d *Document) setInk(n int, v verdict) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	was := d.off[n]
+	was.ink = v
+	d.off[n] = was
+}
+
+// takeOff takes marks and strokes off a loaded page, where they are not off already.
+func (d *Document) takeOff(ctx context.Context, g *guest, page *uint64, n int) error {
+	o := d.off[n]
+	if !d.KeepMarks {
+		marks, err := g.takeMarksOff(ctx, *page)
+		if err != nil {
+			return err
+		}
+		o.marks = max(o.marks, marks)
+	}
+	if o.ink != stays {
+		strokes, err := g.takeInkOff(ctx, page, n, o.ink == comesOff)
+		if err != nil {
+			return err
+		}
+		o.ink, o.strokes = comesOff, max(o.strokes, strokes)
+	}
+	d.off[n] = o
+	return nil
+}
+
+// Picture is a drawn page.
+type Picture struct {
+	Pixels *image.RGBA // opaque, upright as displayed
+	DPI    float64
+	Size   Size
+}
+
+// Draw draws a page, counted from 0, cropped and turned as it is displayed, without annotations
+// and form fields, which stay in the document. Scans come at their own resolution, from 100 to 300
+// dpi; pages with text and lines at 200 dpi, or that of finer pictures on them up to 300.
+func (d *Document) Draw(ctx context.Context, n int) (p Picture, err error) {
+	err = d.page(ctx, n, func(ctx context.Context, g *guest, page uint64) error {
+		p, err = g.draw(ctx, page)
 		return err
 	})
 	return p, err
 }
 
+func (g *guest) size(ctx context.Context, page uint64) (s Size, err error) {
+	if s.Width, err = g.float(ctx, "FPDF_GetPageWidthF", page); err != nil {
+		return s, err
+	}
+	s.Height, err = g.float(ctx, "FPDF_GetPageHeightF", page)
+	return s, err
+}
+
 func (g *guest) draw(ctx context.Context, page uint64) (p Picture, err error) {
-	if p.Size.Width, err = g.float(ctx, "FPDF_GetPageWidthF", page); err != nil {
+	if p.Size, err = g.size(ctx, page); err != nil {
 		return p, err
 	}
-	if p.Size.Height, err = g.float(ctx, "FPDF_GetPageHeightF", page); err != nil {
+	c, err := g.survey(ctx, page)
+	if err != nil {
 		return p, err
 	}
-	if p.DPI, err = g.resolution(ctx, page, p.Size); err != nil {
-		return p, err
-	}
+	p.DPI = c.resolution()
 	w, h := p.pixels()
 	if !(w >= minSide && h >= minSide && w*h <= 1.01*MaxPixels) {
 		return p, broken("the page is %g × %g points", p.Size.Width, p.Size.Height)
@@ -236,50 +305,6 @@ func (g *guest) float(ctx context.Context, name string, params ...uint64) (float
 	return float64(math.Float32frombits(uint32(v))), err
 }
 
-// resolution is the one to draw a page at: that of a picture that covers the page, if any.
-func (g *guest) resolution(ctx context.Context, page uint64, size Size) (float64, error) {
-	const manyObjects, imageObject = 200, 3
-	const covered = 0.9
-	n, err := g.Call(ctx, "FPDFPage_CountObjects", page)
-	if err != nil || n > manyObjects {
-		return vectorDPI, err
-	}
-	out, err := g.Alloc(ctx, 16)
-	if err != nil {
-		return 0, err
-	}
-	dpi := 0.0
-	for i := range n {
-		object, err := g.Call(ctx, "FPDFPage_GetObject", page, i)
-		if err != nil {
-			return 0, err
-		}
-		if kind, err := g.Call(ctx, "FPDFPageObj_GetType", object); err != nil || kind != imageObject {
-			if err != nil {
-				return 0, err
-			}
-			continue
-		}
-		area, err := g.area(ctx, object, out)
-		if err != nil {
-			return 0, err
-		}
-		if area < covered*size.Width*size.Height {
-			continue
-		}
-		if _, err := g.Call(ctx, "FPDFImageObj_GetImagePixelSize", object, uint64(out),
-			uint64(out)+4); err != nil {
-			return 0, err
-		}
-		pixels := float64(g.Word(out)) * float64(g.Word(out+4))
-		dpi = max(dpi, pointsPerInch*math.Sqrt(pixels/area))
-	}
-	if _, err := g.Call(ctx, "free", uint64(out)); err != nil || dpi == 0 {
-		return vectorDPI, err
-	}
-	return max(minScanDPI, min(dpi, maxScanDPI)), nil
-}
-
 // area is that of an object's bounds on the page, in square points. It uses 16 bytes at out.
 func (g *guest) area(ctx context.Context, object uint64, out uint32) (float64, error) {
 	at := uint64(out)
@@ -287,11 +312,7 @@ func (g *guest) area(ctx context.Context, object uint64, out uint32) (float64, e
 		ok == 0 {
 		return 0, err
 	}
-	side := func(from, to uint32) float64 {
-		return float64(math.Float32frombits(g.Word(out+to))) - float64(
-			math.Float32frombits(g.Word(out+from)),
-		)
-	}
+	side := func(from, to uint32) float64 { return g.real(out+to) - g.real(out+from) }
 	const left, bottom, right, top = 0, 4, 8, 12
 	return side(left, right) * side(bottom, top), nil
 }
@@ -302,7 +323,6 @@ func (g *guest) render(ctx context.Context, page uint64, w, h int) (*image.RGBA,
 		noAlpha      = 0
 		white        = 0xffffffff
 		noRotation   = 0
-		annotations  = 0x01
 		reverseBytes = 0x10 // RGBx instead of BGRx
 	)
 	width, height := uint64(w), uint64(h)
@@ -317,7 +337,7 @@ func (g *guest) render(ctx context.Context, page uint64, w, h int) (*image.RGBA,
 		return nil, err
 	}
 	if _, err := g.Call(ctx, "FPDF_RenderPageBitmap", bitmap, page, 0, 0, width, height, noRotation,
-		annotations|reverseBytes); err != nil {
+		reverseBytes); err != nil {
 		return nil, err
 	}
 	stride, err := g.Call(ctx, "FPDFBitmap_GetStride", bitmap)
@@ -338,56 +358,4 @@ func (g *guest) render(ctx context.Context, page uint64, w, h int) (*image.RGBA,
 	}
 	_, err = g.Call(ctx, "FPDFBitmap_Destroy", bitmap)
 	return m, err
-}
-
-// extract is a PDF of some of the pages, counted from 0, and of nothing that they do not need.
-func (d *Document) extract(ctx context.Context, pages []int) (file []byte, err error) {
-	err = d.with(ctx, func(ctx context.Context, g *guest) error {
-		file, err = g.extract(ctx, pages)
-		return err
-	})
-	return file, err
-}
-
-func (g *guest) extract(ctx context.Context, pages []int) ([]byte, error) {
-	if err := g.Link(ctx, connectSink); err != nil {
-		return nil, err
-	}
-	document, err := g.Call(ctx, "FPDF_CreateNewDocument")
-	if err != nil {
-		return nil, err
-	}
-	var indices []byte
-	for _, n := range pages {
-		indices = binary.LittleEndian.AppendUint32(indices, uint32(n))
-	}
-	at, err := g.Put(ctx, indices)
-	if err != nil {
-		return nil, err
-	}
-	done, err := g.Call(ctx, "FPDF_ImportPagesByIndex", document, g.document, uint64(at),
-		uint64(len(pages)), 0)
-	switch {
-	case err != nil:
-		return nil, err
-	case done == 0:
-		return nil, broken("its pages cannot be copied")
-	}
-	// FPDF_FILEWRITE: a version, and the function to call, which is entry 0 of the table.
-	writer, err := g.Put(ctx, []byte{1, 0, 0, 0, 0, 0, 0, 0})
-	if err != nil {
-		return nil, err
-	}
-	out := &saved{instance: g.Instance}
-	const noIncremental = 2
-	done, err = g.Call(context.WithValue(ctx, savedKey{}, out), "FPDF_SaveAsCopy", document,
-		uint64(writer), noIncremental)
-	switch {
-	case err != nil:
-		return nil, err
-	case done == 0:
-		return nil, fmt.Errorf("%w: its pages cannot be copied", ErrTooLarge)
-	}
-	_, err = g.Call(ctx, "FPDF_CloseDocument", document)
-	return bytes.Clone(out.Bytes()), err
 }

@@ -1,8 +1,8 @@
 // Package pdf takes a PDF apart into pictures of its pages and puts pictures together to a PDF.
 //
 // Pages are drawn by PDFium in a sandbox: hostile files find no files, no network, a bounded
-// memory and a time limit. What is written holds the pages and nothing else of the original: no
-// metadata, no bookmarks, no scripts, no attachments.
+// memory and a time limit. What is written is the original but for what pages show: bookmarks,
+// title, links and form fields stay.
 package pdf
 
 import (

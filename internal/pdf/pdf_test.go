@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"image"
 	"image/color"
 	"image/png"
 	"io"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -105,12 +107,98 @@ func TestPagesAreDrawnAsDisplayed(t *testing.T) {
 	}
 }
 
-// What somebody wrote with an annotating program is on the page as well.
-func TestAnnotationsAreDrawn(t *testing.T) {
-	const square = ` /Annots [<< /Type /Annot /Subtype /Square /Rect [100 100 300 300] /C [1 0 0] /IC [1 0 0] /F 4 >>]`
-	p := drawn(t, open(t, pdftest.Make(pdftest.Page{Text: "Hello", Extra: square})), 0).Pixels
-	if at := p.Rect.Dx() * 200 / 595; !isRed(p, at, p.Rect.Dy()*642/842) {
-		t.Error("the annotation is not there")
+// What somebody wrote with an annotating program is no part of the page; what belongs to the
+// document stays in it.
+func TestMarksComeOff(t *testing.T) {
+	const (
+		marks = "<< /Type /Annot /Subtype /Square /Rect [100 100 300 300] /C [1 0 0] " +
+			"/IC [1 0 0] /F 4 >> << /Type /Annot /Subtype /Ink /Rect [100 400 300 600] " +
+			"/InkList [[100 400 300 600]] /C [1 0 0] >> << /Type /Annot /Subtype /Highlight " +
+			"/Rect [50 750 300 800] /QuadPoints [50 800 300 800 50 750 300 750] /C [1 1 0] >>"
+		link = "<< /Type /Annot /Subtype /Link /Rect [50 50 90 90] " +
+			"/A << /S /URI /URI (https://example.com) >> >>"
+	)
+	marked := pdftest.Make(pdftest.Page{Text: "Hello", Extra: " /Annots [" + marks + link + "]"})
+	plain := drawn(t, open(t, pdftest.Make(pdftest.Page{Text: "Hello"})), 0).Pixels
+	d := open(t, marked)
+	c, err := d.Look(t.Context(), 0)
+	if err != nil || c.Marks != 3 || !c.Printed {
+		t.Errorf("the page is said to be %+v (%v)", c, err)
+	}
+	file := written(t, d, pdf.Page{})
+	if bytes.Contains(file, []byte("/Ink")) || !bytes.Contains(file, []byte("https://example.com")) {
+		t.Error("the ink stayed in the file, or the link did not")
+	}
+	if got := drawn(t, open(t, file), 0).Pixels; !bytes.Equal(got.Pix, plain.Pix) {
+		t.Error("the page does not look as it did before it was marked")
+	}
+	kept := open(t, marked)
+	kept.KeepMarks = true
+	if file := written(t, kept, pdf.Page{}); !bytes.Contains(file, []byte("/Ink")) {
+		t.Error("the ink is gone though marks were to be kept")
+	}
+}
+
+// penned is a content of strokes as a stylus leaves them: each by itself, or as lines of their own
+// widths that follow each other.
+func penned(apart bool) string {
+	var b strings.Builder
+	b.WriteString("q 1 J 1 j 0 0 0.7 RG 1.5 w\n")
+	for word := range 12 {
+		x, y := 60+40*float64(word%6), 400-60*float64(word/6)
+		at := func(i int) (float64, float64) {
+			t := float64(i) / 8
+			return x + 4*t + 6*math.Sin(2*t+float64(word)), y + 9*math.Cos(1.7*t)
+		}
+		px, py := at(0)
+		fmt.Fprintf(&b, "%.2f %.2f m ", px, py)
+		for i := 1; i < 60; i++ {
+			px, py = at(i)
+			fmt.Fprintf(&b, "%.2f %.2f l ", px, py)
+			if apart {
+				fmt.Fprintf(&b, "S %.2f w %.2f %.2f m ", 1+float64(i%5)/4, px, py)
+			}
+		}
+		px, py = at(60)
+		fmt.Fprintf(&b, "%.2f %.2f l S\n", px, py)
+	}
+	return b.String() + "Q\n"
+}
+
+// Strokes that a note-taking program wrote into the page come off exactly; what only looks a
+// little like them stays.
+func TestStrokesComeOff(t *testing.T) {
+	const print = "0.5 w 60 300 m 400 300 l S 0.9 0.9 1 rg 60 600 200 40 re f\n"
+	graph := "q 1 J 1 j 1 w 60 500 m "
+	for x := range 200 {
+		graph += fmt.Sprintf("%d %.2f l ", 60+x, 500+40*math.Sin(float64(x)/20))
+	}
+	graph += "S Q\n"
+	page := func(content string) []byte {
+		return pdftest.Make(pdftest.Page{Text: "Printed words", Content: content})
+	}
+	for name, c := range map[string]struct {
+		content string
+		strokes int
+		rest    string
+	}{
+		"strokes":                 {print + penned(false), 12, print},
+		"strokes of many lines":   {print + penned(true), 12, print},
+		"strokes below print":     {penned(false) + print, 0, penned(false) + print},
+		"a graph":                 {print + graph + graph + graph, 0, print + graph + graph + graph},
+		"strokes after the graph": {print + graph + "0 0 m 9 9 l S\n" + penned(false), 12, print + graph + "0 0 m 9 9 l S\n"},
+	} {
+		d := open(t, page(c.content))
+		look, err := d.Look(t.Context(), 0)
+		if err != nil || look.Strokes != c.strokes {
+			t.Errorf("%s: %+v (%v), want %d strokes", name, look, err, c.strokes)
+		}
+		want := drawn(t, open(t, page(c.rest)), 0).Pixels
+		again := open(t, written(t, d, pdf.Page{}))
+		if !bytes.Equal(drawn(t, d, 0).Pixels.Pix, want.Pix) ||
+			!bytes.Equal(drawn(t, again, 0).Pixels.Pix, want.Pix) {
+			t.Errorf("%s: what is left is not the page", name)
+		}
 	}
 }
 
@@ -216,12 +304,15 @@ func TestPicturesBecomePages(t *testing.T) {
 		}
 	}
 	a5 := pdf.Size{Width: 210, Height: 420}
+	page := func(picture io.Reader, size pdf.Size) pdf.Page {
+		return pdf.Page{Picture: picture, Pixels: image.Pt(50, 100), Size: size}
+	}
 	d := open(t, written(t, nil,
-		pdf.Page{Picture: pngOf(t, paletted), Size: a5},
-		pdf.Page{Picture: pngOf(t, grey), Size: a5},
-		pdf.Page{Picture: pngOf(t, colours), Size: a5},
-		pdf.Page{Picture: bytes.NewReader(pdftest.Scan(100, 200, red)), Size: a5},
-		pdf.Page{Picture: pngOf(t, paletted), Size: pdf.Size{Width: 420, Height: 420}},
+		page(pngOf(t, paletted), a5),
+		page(pngOf(t, grey), a5),
+		page(pngOf(t, colours), a5),
+		page(bytes.NewReader(pdftest.Scan(100, 200, red)), a5),
+		page(pngOf(t, paletted), pdf.Size{Width: 420, Height: 420}),
 	))
 	for n := range 5 {
 		p := drawn(t, d, n)
@@ -247,43 +338,136 @@ func TestPicturesBecomePages(t *testing.T) {
 	var b bytes.Buffer
 	clear := image.NewNRGBA(image.Rect(0, 0, 5, 5))
 	if err := pdf.Write(t.Context(), &b, nil,
-		[]pdf.Page{{Picture: pngOf(t, clear), Size: a5}}); err == nil {
+		[]pdf.Page{page(pngOf(t, clear), a5)}); err == nil {
 		t.Error("a transparent picture was written")
 	}
 }
 
+// Pages that stay look as they did, and all else that the document holds stays with them; what a
+// picture takes the place of is gone, but its text can be found.
 func TestPagesStayAsTheyAre(t *testing.T) {
 	original := open(t, pdftest.Make(
 		pdftest.Page{Text: "First words"},
 		pdftest.Page{Text: "Second words", Scan: pdftest.Scan(200, 300, red)},
 		pdftest.Page{Text: "Third words", Rotate: 90, Crop: [4]int{0, 400, 500, 842}},
+		pdftest.Page{Text: "Fourth words"},
 	))
-	scan := pdftest.Scan(100, 200, red)
+	before := map[int][]byte{}
+	for _, n := range []int{0, 2} {
+		before[n] = drawn(t, original, n).Pixels.Pix
+	}
+	picture := pdftest.Scan(100, 200, color.RGBA{0, 0, 200, 255})
 	data := written(t, original,
-		pdf.Page{Original: 2},
-		pdf.Page{Picture: bytes.NewReader(scan), Size: pdf.Size{Width: 100, Height: 200}},
 		pdf.Page{Original: 0},
-		pdf.Page{Picture: bytes.NewReader(scan), Size: pdf.Size{Width: 300, Height: 200}},
+		pdf.Page{Original: 1, Picture: bytes.NewReader(picture), Pixels: image.Pt(100, 200),
+			Corners: pdf.WholePage},
+		pdf.Page{Original: 2},
 	)
 	d := open(t, data)
-	for n, want := range []pdf.Size{{Width: 442, Height: 500}, {Width: 100, Height: 200},
-		{Width: 595, Height: 842}, {Width: 300, Height: 200}} {
-		if p := drawn(t, d, n); p.Size != want {
-			t.Errorf("page %d is %v, want %v", n+1, p.Size, want)
+	if d.Pages() != 3 {
+		t.Fatalf("%d pages", d.Pages())
+	}
+	for n, want := range before {
+		if !bytes.Equal(drawn(t, d, n).Pixels.Pix, want) {
+			t.Errorf("page %d looks other than it did", n+1)
 		}
 	}
-	for page, from := range map[int]int{0: 2, 2: 0} {
-		if got, want := drawn(t, d, page).Pixels,
-			drawn(t, original, from).Pixels; !bytes.Equal(got.Pix, want.Pix) {
-			t.Errorf("page %d looks other than the original's page %d", page+1, from+1)
+	if m := drawn(t, d, 1).Pixels; m.RGBAAt(m.Rect.Dx()/4, m.Rect.Dy()/20).B < 150 {
+		t.Error("the picture is not on its page")
+	}
+	for _, words := range []string{"First words", "Second words", "Third words"} {
+		if !holds(data, words) {
+			t.Errorf("%q is not to be found", words)
 		}
 	}
-	text := pdftest.Streams(data)
-	if !strings.Contains(text, "First words") || !strings.Contains(text, "Third words") {
-		t.Errorf("the text layer holds %q", text)
+	if holds(data, "Fourth words") || bytes.Contains(data, pdftest.Scan(200, 300, red)) {
+		t.Error("a page or a picture that is none of it is in the file")
 	}
-	if strings.Contains(text, "Second") || bytes.Contains(data, []byte("secret title")) {
-		t.Error("more than the pages was copied")
+	if !bytes.Contains(data, []byte("(A title)")) {
+		t.Error("the title is gone")
+	}
+}
+
+// holds reports whether a file has words as text, as pdftest or as PDFium writes them.
+func holds(file []byte, words string) bool {
+	text := pdftest.Streams(file)
+	return strings.Contains(text, words) || strings.Contains(text, fmt.Sprintf("<%X>", words))
+}
+
+// Wherever the sides of a page lie, a picture that takes its place is upright as displayed, and
+// words that are gone from it are gone from the text.
+func TestPictureTakesThePlaceOfAPage(t *testing.T) {
+	for name, c := range map[string]struct {
+		page pdftest.Page
+		turn int
+		want pdf.Size
+	}{
+		"upright": {pdftest.Page{Text: "Some words"}, 0, pdf.Size{Width: 595, Height: 842}},
+		"turned":  {pdftest.Page{Text: "Some words", Rotate: 270}, 0, pdf.Size{Width: 842, Height: 595}},
+		"cropped": {pdftest.Page{Text: "Some words", Crop: [4]int{40, 100, 300, 842}}, 0,
+			pdf.Size{Width: 260, Height: 742}},
+		"turned by the engine": {pdftest.Page{Text: "Some words"}, 90, pdf.Size{Width: 842, Height: 595}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, h := int(c.want.Width), int(c.want.Height)
+			original := open(t, pdftest.Make(c.page))
+			page := pdf.Page{Turned: c.turn, Corners: pdf.WholePage, Pixels: image.Pt(w, h),
+				Picture: bytes.NewReader(pdftest.Scan(w, h, red))}
+			if c.turn == 90 {
+				page.Corners = pdf.Corners{{0, 1}, {0, 0}, {1, 0}, {1, 1}}
+			}
+			seen := 0
+			under, err := original.TextUnder(t.Context(), 0, page.Corners,
+				func(left, top, right, bottom float64) bool {
+					seen++
+					if !(0 <= left && left < right && right <= 1 && 0 <= top && top < bottom && bottom <= 1) {
+						t.Errorf("the words are at %g, %g to %g, %g", left, top, right, bottom)
+					}
+					return true
+				})
+			if err != nil || seen != 1 || len(under) != 1 {
+				t.Fatalf("%d texts, %v (%v)", seen, under, err)
+			}
+			for _, dropped := range [][]int{nil, under} {
+				page.Dropped, page.Picture = dropped, bytes.NewReader(pdftest.Scan(w, h, red))
+				data := written(t, original, page)
+				p := drawn(t, open(t, data), 0)
+				if p.Size != c.want {
+					t.Errorf("the page is %v", p.Size)
+				}
+				pw, ph := p.Pixels.Rect.Dx(), p.Pixels.Rect.Dy()
+				if !isRed(p.Pixels, pw/50, ph/50) || isRed(p.Pixels, pw-pw/50, ph-ph/50) {
+					t.Error("the picture is not upright")
+				}
+				found := holds(data, "Some words")
+				if found != (dropped == nil) {
+					t.Errorf("with %v dropped, the words are there: %t", dropped, found)
+				}
+			}
+		})
+	}
+}
+
+// A page is drawn as fine as what is on it.
+func TestResolution(t *testing.T) {
+	strips := "q 595 0 0 421 0 0 cm /Scan Do Q q 595 0 0 421 0 421 cm /Scan Do Q"
+	form := "<< /Type /XObject /Subtype /Form /BBox [0 0 1 1] " +
+		"/Resources << /XObject << /Scan 7 0 R >> >> /Length 8 >>\nstream\n/Scan Do\nendstream"
+	fine := pdftest.Scan(2480, 1754, red)
+	for name, c := range map[string]struct {
+		page pdftest.Page
+		want float64
+	}{
+		"text on a coarse background": {pdftest.Page{Text: "Words", Scan: pdftest.Scan(150, 212, red)}, 200},
+		"strips":                      {pdftest.Page{Scan: fine, Content: strips}, 300},
+		"a scan in a form": {pdftest.Page{Content: "q 595 0 0 842 0 0 cm /Form Do Q", Form: form,
+			Scan: pdftest.Scan(2066, 2924, red)}, 250},
+		"a small fine picture": {pdftest.Page{Text: "Words",
+			Content: "q 50 0 0 50 0 0 cm /Scan Do Q", Scan: nil}, 200},
+	} {
+		if got := drawn(t, open(t, pdftest.Make(c.page)), 0).DPI; got < c.want-1 || got > c.want+1 {
+			t.Errorf("%s: %g dpi, want %g", name, got, c.want)
+		}
 	}
 }
 

@@ -3,7 +3,10 @@ package pdf
 import (
 	"bufio"
 	"bytes"
+	"cmp"
+	"compress/zlib"
 	"context"
+	"crypto/rand"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -16,59 +19,144 @@ import (
 	"strconv"
 )
 
-// Page is a page to write: a picture, or a page of an original as it is.
+// Page is a page to write.
 type Page struct {
-	// Picture is a JPEG, or a PNG without transparency and interlacing; nil for the original's page.
-	Picture io.Reader
-	// Fax is the size in pixels of a picture that is the code of ITU-T T.6 (Group 4) alone; else zero.
-	Fax image.Point
-	// Size is the page's; the picture stands in the middle, as large as fits. It is not looked at
-	// without a picture.
-	Size Size
-	// Original is the number of the page, from 0, that stays as it is.
+	// Original is the number, from 0, of the original's page that stays, or that the picture shows.
+	// Numbers go up from page to page.
 	Original int
+	// Picture is a JPEG, or a PNG without transparency and interlacing, that takes the place of what
+	// the page shows; nil for a page that stays as it is but for its marks.
+	Picture io.Reader
+	// Pixels is the picture's size. It stands in the middle of the page, as large as fits.
+	Pixels image.Point
+	// Fax says that the picture is the code of ITU-T T.6 (Group 4) alone.
+	Fax bool
+	// Turned is by how many degrees clockwise, in quarters, the picture was turned against the page.
+	Turned int
+	// Corners are where the picture's corners lay on the page.
+	Corners Corners
+	// Dropped are the texts that do not stay (TextUnder).
+	Dropped []int
+	// Size is that of a page without an original.
+	Size Size
 }
 
-// Write writes a PDF. The original may be nil when none of its pages stays.
+// Write writes a PDF: the original's pages, some with a picture in the place of what they show, and
+// all else that it holds, bookmarks and links for instance, decrypted. The original may be nil;
+// then every page has a picture.
 //
-// The pages that stay are written by PDFium, as a file that is then continued as the format has
-// it, with objects that are new or take the place of old ones (ISO 32000-1, 7.5.6).
+// PDFium writes a file with a stand-in for each picture. It is then continued as the format has it,
+// with pictures that take the place of the stand-ins (ISO 32000-1, 7.5.6), so that they are never
+// all in memory.
 func Write(ctx context.Context, to io.Writer, original *Document, pages []Page) error {
-	w := &writer{to: bufio.NewWriter(to), offsets: map[int]int64{}, next: firstObject}
-	kept, err := w.begin(ctx, original, pages)
+	var err error
+	made := original == nil
+	if made {
+		if original, err = blank(ctx, pages); err != nil {
+			return err
+		}
+		defer original.Close()
+	}
+	mark := []byte(rand.Text())
+	file, err := original.frame(ctx, pages, mark)
 	if err != nil {
 		return err
 	}
-	var kids []byte
-	for _, p := range pages {
-		var number int
+	places, err := standInsOf(file, mark)
+	if err != nil {
+		return err
+	}
+	w := &writer{to: bufio.NewWriter(to)}
+	w.print("%s\n", file)
+	for i, p := range pages {
 		if p.Picture == nil {
-			number, kept = kept[0], kept[1:]
-		} else if number, err = w.page(p); err != nil {
+			continue
+		}
+		number, ok := places[i]
+		if !ok {
+			return errTables
+		}
+		if err := w.picture(number, p); err != nil {
 			return err
 		}
-		kids = fmt.Appendf(kids, "%d 0 R ", number)
 	}
-	w.object(catalogObject, "<< /Type /Catalog /Pages %d 0 R >>", pagesObject)
-	w.object(pagesObject, "<< /Type /Pages /Count %d /Kids [ %s] >>", len(pages), kids)
-	w.end()
+	if err := w.end(file, made); err != nil {
+		return err
+	}
 	return w.to.Flush()
 }
 
-// Objects that every PDF here has; PDFium numbers them like this in a new document.
-const (
-	catalogObject = 1
-	pagesObject   = 2
-	firstObject   = 3
+// blank is a document of empty pages, whose numbers become those of the pages to write.
+func blank(ctx context.Context, pages []Page) (*Document, error) {
+	d := &Document{KeepMarks: true, pages: len(pages), off: map[int]off{}}
+	err := d.with(ctx, func(ctx context.Context, g *guest) error {
+		for i, p := range pages {
+			page, err := g.Call(ctx, "FPDFPage_New", append([]uint64{g.document, uint64(i)},
+				params(p.Size.Width, p.Size.Height)...)...)
+			if err != nil {
+				return err
+			}
+			if _, err := g.Call(ctx, "FPDF_ClosePage", page); err != nil {
+				return err
+			}
+			pages[i].Original = i
+		}
+		return nil
+	})
+	return d, err
+}
+
+var (
+	errTables = errors.New("PDFium wrote a file that is not understood")
+
+	rowPattern = regexp.MustCompile(
+		`(?s)(\d+) 0 obj\s*<<([^<>]*/Height 1/[^<>]*)>>\s*stream\r?\n`,
+	)
+	infoPattern    = regexp.MustCompile(`/Info \d+ \d+ R`)
+	trailerPattern = regexp.MustCompile(
+		`(?s)trailer\s*<<(.*)>>\s*startxref\s*(\d+)\s*%%EOF\s*$`,
+	)
 )
 
-// writer writes objects and remembers where. What cannot be written is told by the last Flush.
+// standInsOf finds the stand-ins with this mark: the numbers of their objects, by page.
+func standInsOf(file, mark []byte) (map[int]int, error) {
+	places := map[int]int{}
+	for _, at := range rowPattern.FindAllSubmatchIndex(file, -1) {
+		z, err := zlib.NewReader(bytes.NewReader(file[at[1]:]))
+		if err != nil {
+			continue // another picture of one row
+		}
+		row := make([]byte, 3*(len(mark)+4))
+		if _, err := io.ReadFull(z, row); err != nil {
+			continue
+		}
+		for i := range len(row) / 3 {
+			row[i] = row[3*i]
+		}
+		row = row[:len(row)/3]
+		if page, ours := bytes.CutPrefix(row, mark); ours {
+			number, err := strconv.Atoi(string(file[at[2]:at[3]]))
+			if err != nil {
+				return nil, errTables
+			}
+			places[int(binary.BigEndian.Uint32(page))] = number
+		}
+	}
+	return places, nil
+}
+
+// writer continues a file, and remembers where its objects are. What cannot be written is told by
+// the last Flush.
 type writer struct {
-	to       *bufio.Writer
-	at       int64
-	offsets  map[int]int64 // by object, of those written here
-	next     int           // the first number that is free
-	previous int64         // where the earlier table of objects stands; 0 for none
+	to      *bufio.Writer
+	at      int64
+	objects []object
+}
+
+// object is where an object begins.
+type object struct {
+	number int
+	at     int64
 }
 
 func (w *writer) print(format string, args ...any) {
@@ -76,149 +164,44 @@ func (w *writer) print(format string, args ...any) {
 	w.at += int64(n)
 }
 
-func (w *writer) object(number int, format string, args ...any) {
-	w.offsets[number] = w.at
-	w.print("%d 0 obj\n", number)
-	w.print(format, args...)
-	w.print("\nendobj\n")
-}
-
-func (w *writer) add(format string, args ...any) (number int) {
-	number = w.next
-	w.next++
-	w.object(number, format, args...)
-	return number
-}
-
-func (w *writer) stream(dictionary string, data []byte) int {
-	return w.add("<< %s /Length %d >>\nstream\n%s\nendstream", dictionary, len(data), data)
-}
-
-// begin writes the pages that stay, and returns their objects in order.
-func (w *writer) begin(ctx context.Context, original *Document, pages []Page) ([]int, error) {
-	var stay []int
-	for _, p := range pages {
-		if p.Picture == nil {
-			stay = append(stay, p.Original)
-		}
-	}
-	if stay == nil {
-		w.print("%%PDF-1.7\n%%\xe2\xe3\xcf\xd3\n") // the second line says that the file is binary
-		return nil, nil
-	}
-	file, err := original.extract(ctx, stay)
-	if err != nil {
-		return nil, err
-	}
-	w.print("%s\n", file)
-	kids, size, err := w.readTables(file)
-	if err == nil && len(kids) != len(stay) {
-		err = errTables
-	}
-	w.next = size
-	return kids, err
-}
-
-var (
-	errTables = errors.New("PDFium wrote a file that is not understood")
-
-	kidsPattern = regexp.MustCompile(`^2 0 obj\s*<</Count \d+/Kids\[([0-9R ]*)\]/Type/Pages>>`)
-	endPattern  = regexp.MustCompile(
-		`/Size (\d+)[^>]*(?:<[^>]*>)*[^>]*>>\s*startxref\s*(\d+)\s*%%EOF\s*$`,
-	)
-)
-
-// readTables finds what has to be known of a file that PDFium wrote: the objects of its pages, and
-// how many objects there are.
-func (w *writer) readTables(file []byte) (kids []int, size int, err error) {
-	tail := file[max(0, len(file)-1024):]
-	end := endPattern.FindSubmatch(tail)
-	if end == nil {
-		return nil, 0, errTables
-	}
-	size, _ = strconv.Atoi(string(end[1])) // too large a number fails below
-	w.previous, _ = strconv.ParseInt(string(end[2]), 10, 64)
-	if w.previous <= 0 || w.previous >= int64(len(file)) {
-		return nil, 0, errTables
-	}
-	// The table's third line, after "xref" and "0 SIZE", is object 0; every line has 20 bytes.
-	table := file[w.previous:]
-	for range 2 {
-		_, table, _ = bytes.Cut(table, []byte("\n"))
-	}
-	const line = 20
-	if size <= pagesObject || len(table) < size*line {
-		return nil, 0, errTables
-	}
-	at, err := strconv.Atoi(string(table[pagesObject*line:][:10]))
-	if err != nil || at >= len(file) {
-		return nil, 0, errTables
-	}
-	list := kidsPattern.FindSubmatch(file[at:])
-	if list == nil {
-		return nil, 0, errTables
-	}
-	fields := bytes.Fields(list[1])
-	for kid := range slices.Chunk(fields, 3) { // such as 4 0 R
-		number, err := strconv.Atoi(string(kid[0]))
-		if err != nil {
-			return nil, 0, errTables
-		}
-		kids = append(kids, number)
-	}
-	return kids, size, nil
-}
-
-// page writes a page that a picture makes.
-func (w *writer) page(p Page) (int, error) {
+// picture writes a page's picture as the object of that number.
+func (w *writer) picture(number int, p Page) error {
 	data, err := io.ReadAll(p.Picture)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	e := fax(p.Fax, data)
-	if p.Fax == (image.Point{}) {
+	e := fax(p.Pixels, data)
+	if !p.Fax {
 		if e, err = embed(data); err != nil {
-			return 0, err
+			return err
 		}
 	}
-	picture := w.stream(fmt.Sprintf("/Type /XObject /Subtype /Image /Width %d /Height %d "+
-		"/BitsPerComponent %d /ColorSpace %s %s",
-		e.width, e.height, e.depth, e.colours, e.filter), e.data)
-	scale := min(p.Size.Width/float64(e.width), p.Size.Height/float64(e.height))
-	width, height := scale*float64(e.width), scale*float64(e.height)
-	content := w.stream("", fmt.Appendf(nil, "q %.4f 0 0 %.4f %.4f %.4f cm /P Do Q",
-		width, height, (p.Size.Width-width)/2, (p.Size.Height-height)/2))
-	return w.add("<< /Type /Page /Parent %d 0 R /MediaBox [0 0 %.4f %.4f] /Resources << /XObject << "+
-		"/P %d 0 R >> >> /Contents %d 0 R >>",
-		pagesObject, p.Size.Width, p.Size.Height, picture, content), nil
+	w.objects = append(w.objects, object{number, w.at})
+	w.print("%d 0 obj\n<< /Type /XObject /Subtype /Image /Width %d /Height %d /BitsPerComponent %d "+
+		"/ColorSpace %s %s /Length %d >>\nstream\n%s\nendstream\nendobj\n",
+		number, e.width, e.height, e.depth, e.colours, e.filter, len(e.data), e.data)
+	return nil
 }
 
-// end writes where the objects are.
-func (w *writer) end() {
+// end writes where the objects are, and what the file's own end says; of one that was made, not
+// what PDFium says of itself.
+func (w *writer) end(file []byte, made bool) error {
+	tail := file[max(0, bytes.LastIndex(file, []byte("trailer"))):]
+	trailer := trailerPattern.FindSubmatch(tail)
+	if trailer == nil {
+		return errTables
+	}
+	if made {
+		trailer[1] = infoPattern.ReplaceAll(trailer[1], nil)
+	}
 	start := w.at
 	w.print("xref\n")
-	if w.previous == 0 {
-		w.print("0 1\n0000000000 65535 f \n")
+	slices.SortFunc(w.objects, func(a, b object) int { return cmp.Compare(a.number, b.number) })
+	for _, o := range w.objects {
+		w.print("%d 1\n%010d 00000 n \n", o.number, o.at)
 	}
-	for number := catalogObject; number < w.next; {
-		if _, ok := w.offsets[number]; !ok {
-			number++
-			continue
-		}
-		run := number
-		for w.offsets[run] != 0 {
-			run++
-		}
-		w.print("%d %d\n", number, run-number)
-		for ; number < run; number++ {
-			w.print("%010d 00000 n \n", w.offsets[number])
-		}
-	}
-	w.print("trailer\n<< /Size %d /Root %d 0 R", w.next, catalogObject)
-	if w.previous != 0 {
-		w.print(" /Prev %d", w.previous)
-	}
-	w.print(" >>\nstartxref\n%d\n%%%%EOF\n", start)
+	w.print("trailer\n<<%s/Prev %s>>\nstartxref\n%d\n%%%%EOF\n", trailer[1], trailer[2], start)
+	return nil
 }
 
 // embedded is a picture as a PDF has it.

@@ -14,6 +14,7 @@ import (
 	"image/draw"
 	"image/jpeg"
 	"io"
+	"strings"
 )
 
 // Page is a page to make.
@@ -23,12 +24,12 @@ type Page struct {
 	Rotate        int    // degrees clockwise
 	Text          string // in Helvetica, near the top
 	Content       string // more operators
-	Scan          []byte // a JPEG that covers the page
+	Scan          []byte // a JPEG that covers the page, unless Content or Form draws it by /Scan Do
 	Form          string // an object of its own, drawn by /Form Do; page 1's is number 8
 	Extra         string // more entries of the page's dictionary
 }
 
-// Make makes a PDF of pages. It has a title, which is metadata that must not stay.
+// Make makes a PDF of pages. It has a title, which is to stay.
 func Make(pages ...Page) []byte { return build("", pages) }
 
 // Encrypted makes a PDF that needs a password, or none when it is empty: encrypted by the standard
@@ -78,7 +79,7 @@ func build(trailer string, pages []Page) []byte {
 	object("<< /Type /Catalog /Pages 2 0 R >>")
 	object("<< /Type /Pages /Kids [ %s] /Count %d >>", kids, len(pages))
 	object("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>")
-	object("<< /Title (A secret title) /Author (Somebody) >>")
+	object("<< /Title (A title) /Author (Somebody) >>")
 	for i, p := range pages {
 		if p.Width == 0 {
 			p.Width, p.Height = 595, 842
@@ -90,7 +91,9 @@ func build(trailer string, pages []Page) []byte {
 		}
 		config, err := jpeg.DecodeConfig(bytes.NewReader(p.Scan))
 		if err == nil {
-			content = fmt.Sprintf("q %d 0 0 %d 0 0 cm /Scan Do Q\n", p.Width, p.Height)
+			if !strings.Contains(p.Content+p.Form, "/Scan Do") {
+				content = fmt.Sprintf("q %d 0 0 %d 0 0 cm /Scan Do Q\n", p.Width, p.Height)
+			}
 			scan = fmt.Sprintf("%d 0 R", first+each*i+2)
 		}
 		if p.Text != "" {
