@@ -49,7 +49,7 @@ def rounded(weight):
     return weight + off
 
 
-class Conv(nn.Conv2d):
+class Conv(reader.Conv):
     """A convolution that learns with the rounded weights that it will compute with."""
 
     def forward(self, x):
