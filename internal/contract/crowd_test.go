@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -22,13 +23,13 @@ func TestSlowSockets(t *testing.T) {
 		u, c := s.newUser(t, 10), s.newCustomer(t)
 		usual := s.calls(t, c, "")
 		before := s.resident(t)
-		attack := s.attack(t, 200, 1)
+		attack := s.attack(t, 200, 1, slowUpload)
 		s.mustRefuse(t, attack.address(0))
 		times := s.calls(t, c, attack.address(0))
 		s.memberCalls(t, u, attack.address(0))
 		attack.end()
 
-		attack = s.attack(t, 2000, 50)
+		attack = s.attack(t, 2000, 50, slowUpload)
 		s.mustRefuse(t, attack.address(0))
 		many := s.calls(t, c, attack.address(0))
 		s.memberCalls(t, u, attack.address(0))
@@ -48,6 +49,32 @@ func TestSlowSockets(t *testing.T) {
 		// 128 KiB a socket, the connection's own buffers and what is not collected yet included
 		if after > before+256 {
 			t.Errorf("memory is %d MiB beside 2,000 slow sockets, and was %d", after, before)
+		}
+	})
+}
+
+// TestUnreadAnswers has strangers, and accounts, who ask and ask on one connection and never read
+// what they are answered. Nobody else notices.
+func TestUnreadAnswers(t *testing.T) {
+	each(t, []string{"--per-minute", "1000", "--per-hour", "1000"}, func(t *testing.T, s *service) {
+		u, c := s.newUser(t, 10), s.newCustomer(t)
+		before := s.resident(t)
+		attacks := []*crowd{
+			s.attack(t, 70, 2, unread("/api/catalogue", "")),
+			s.attack(t, 65, 1, unread("/api/me", s.newUser(t, 1).session)),
+			s.attack(t, 65, 1, unread("/api/me", s.newUser(t, 1).session)),
+		}
+		s.memberCalls(t, u, "")
+		for range 10 {
+			s.must(t, c.cleanup(media(smallPage))).code(t, 200, 0)
+			// strangers at other addresses
+			s.must(t, request{method: http.MethodGet, path: "/api/catalogue"}).is(t, 200, "")
+		}
+		if after := s.resident(t); after > before+256 {
+			t.Errorf("memory is %d MiB beside answers that nobody reads, and was %d", after, before)
+		}
+		for _, a := range attacks {
+			a.end()
 		}
 	})
 }
@@ -95,18 +122,43 @@ func (s *service) mustRefuse(t *testing.T, from string) {
 // crowd is an attack: sockets that wait for the end of the world.
 type crowd struct {
 	prefix string
+	hold   hold
 	mu     sync.Mutex
 	ended  bool
 	conns  map[net.Conn]bool
 	run    sync.WaitGroup
 }
 
-var crowds int
+// hold keeps a connection busy until the service closes it.
+type hold func(conn net.Conn, from string)
+
+// slowUpload begins an upload that does not come.
+func slowUpload(conn net.Conn, from string) {
+	fmt.Fprintf(conn, "POST /api/process-image HTTP/1.1\r\nHost: localhost\r\nContent-Type: "+
+		"multipart/form-data; boundary=b\r\n"+
+		"X-Forwarded-For: %s\r\nContent-Length: 5000\r\n\r\n--b\r\n", from)
+	_, _ = io.Copy(io.Discard, bufio.NewReader(conn)) // to the connection's end
+}
+
+// unread asks again and again, and reads no answer. The session may be empty.
+func unread(path, session string) hold {
+	return func(conn net.Conn, from string) {
+		_ = conn.(*net.TCPConn).SetReadBuffer(4096)
+		ask := fmt.Sprintf("GET %s HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: %s\r\n", path, from)
+		if session != "" {
+			ask += "Authorization: Bearer " + session + "\r\n"
+		}
+		for err := error(nil); err == nil; {
+			_, err = io.WriteString(conn, ask+"\r\n")
+		}
+	}
+}
+
+var crowds atomic.Int32
 
 // attack opens so many sockets from so many addresses, and each anew that the service closes.
-func (s *service) attack(t *testing.T, sockets, addresses int) *crowd {
-	crowds++
-	a := &crowd{prefix: fmt.Sprintf("192.%d", crowds), conns: map[net.Conn]bool{}}
+func (s *service) attack(t *testing.T, sockets, addresses int, hold hold) *crowd {
+	a := &crowd{prefix: fmt.Sprintf("192.%d", crowds.Add(1)), hold: hold, conns: map[net.Conn]bool{}}
 	for i := range sockets {
 		a.run.Go(func() {
 			for a.once(t, s, a.address(i%addresses)) {
@@ -130,10 +182,7 @@ func (a *crowd) once(t *testing.T, s *service, from string) bool {
 	if !a.keep(conn) {
 		return false
 	}
-	fmt.Fprintf(conn, "POST /api/process-image HTTP/1.1\r\nHost: localhost\r\nContent-Type: "+
-		"multipart/form-data; boundary=b\r\n"+
-		"X-Forwarded-For: %s\r\nContent-Length: 5000\r\n\r\n--b\r\n", from)
-	_, _ = io.Copy(io.Discard, bufio.NewReader(conn)) // to the connection's end
+	a.hold(conn, from)
 	return true
 }
 

@@ -63,7 +63,7 @@ func (s *Server) holderOf(r *http.Request, e entry) holder {
 // none.
 func (s *Server) answer(answer answerer, w http.ResponseWriter, r *http.Request) error {
 	c := callOf(r)
-	if err := c.stay.sit(); err != nil {
+	if err := c.stay.sit(r.Context()); err != nil {
 		return err
 	}
 	v, err := guarded(answer, w, r)
@@ -158,7 +158,7 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request, limit int64,
 	if err := read(); err != nil {
 		return err // the deadline stays: net/http waits for some of what is left of the body
 	}
-	if err := c.stay.sit(); err != nil {
+	if err := c.stay.sit(r.Context()); err != nil {
 		return err
 	}
 	// Without this the deadline would later be taken for a client that went away.

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"net/netip"
 	"sync"
 
@@ -34,7 +35,7 @@ type rooms struct {
 	accounts, networks *limit.Slots // requests of each holder
 	open               *allotment   // requests, from their headers to the end of their answers
 	bytes              *allotment   // of their bodies
-	places             *allotment   // requests but for the time in which their bodies and answers pass
+	places             *places      // requests but for the time in which their bodies and answers pass
 	answers            *shares      // bytes of answers that wait to be taken
 }
 
@@ -52,7 +53,7 @@ func newRooms(requests int) *rooms {
 		networks: limit.NewSlots(max(1, requests/4)),
 		open:     newAllotment(n*openForEach, 1),
 		bytes:    newAllotment(n*maxDeveloperBody, maxDeveloperBody),
-		places:   newAllotment(n, 1),
+		places:   newPlaces(requests),
 		answers:  newShares(n * answerRoom),
 	}
 }
@@ -85,9 +86,9 @@ type stay struct {
 	waiting int64 // bytes of its answer
 }
 
-// sit takes a place.
-func (s *stay) sit() error {
-	err := s.rooms.places.take(s.who.known, 1)
+// sit takes a place, and may wait for one.
+func (s *stay) sit(ctx context.Context) error {
+	err := s.rooms.places.take(ctx, s.who)
 	s.seated = err == nil
 	return err
 }
@@ -95,7 +96,7 @@ func (s *stay) sit() error {
 // rise gives the place back.
 func (s *stay) rise() {
 	if s.seated {
-		s.rooms.places.give(s.who.known, 1)
+		s.rooms.places.give(s.who.known)
 	}
 	s.seated = false
 }
@@ -168,6 +169,15 @@ func (s *shares) give(who holder, n int64) {
 	}
 }
 
+func errFull() error {
+	return busy(nil, "the service has as many requests under way as it can hold; try again later")
+}
+
+func errStrangers() error {
+	return busy(nil, "too many people who are not known here use the service now; try again later, "+
+		"or log in or send a token")
+}
+
 // allotment is an amount of something, of which strangers may take half. It is safe for concurrent
 // use.
 type allotment struct {
@@ -187,11 +197,10 @@ func (a *allotment) take(known bool, n int64) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.taken+n > a.most {
-		return busy(nil, "the service has as many requests under way as it can hold; try again later")
+		return errFull()
 	}
 	if !known && a.byStrangers+n > a.forStrangers {
-		return busy(nil, "too many people who are not known here use the service now; try again later, "+
-			"or log in or send a token")
+		return errStrangers()
 	}
 	a.add(known, n)
 	return nil

@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"unink/internal/credit"
@@ -28,7 +29,9 @@ func TestStrangersAreTheirNetworks(t *testing.T) {
 
 // Strangers have no more than half of anything, and one of them a quarter of it; what they leave is
 // anybody's who is known.
-func TestRoomsAreShared(t *testing.T) {
+func TestRoomsAreShared(t *testing.T) { synctest.Test(t, roomsAreShared) }
+
+func roomsAreShared(t *testing.T) {
 	const requests = 8
 	r := newRooms(requests)
 	enter := func(name string, known bool) *stay {
@@ -45,11 +48,11 @@ func TestRoomsAreShared(t *testing.T) {
 	other := []*stay{enter("b", false), enter("b", false)}
 	late := enter("c", false)
 	for _, s := range append(one, other...) {
-		if err := s.sit(); err != nil {
+		if err := s.sit(t.Context()); err != nil {
 			t.Errorf("a stranger within half of the places: %v", err)
 		}
 	}
-	if late.sit() == nil {
+	if late.sit(t.Context()) == nil {
 		t.Error("strangers have more than half of the places")
 	}
 	if err := late.hold(maxDeveloperBody * requests / 2); err != nil || one[0].hold(1) == nil {
@@ -57,7 +60,7 @@ func TestRoomsAreShared(t *testing.T) {
 	}
 	for i := range requests / 2 {
 		s := enter("ann", true)
-		if err := s.sit(); err != nil {
+		if err := s.sit(t.Context()); err != nil {
 			t.Errorf("a place of her own: %v", err)
 		}
 		if err := s.hold(maxDeveloperBody); err != nil {
@@ -70,12 +73,12 @@ func TestRoomsAreShared(t *testing.T) {
 	if enter("ann", true) != nil {
 		t.Error("one account has more than half of the requests")
 	}
-	if bob := enter("bob", true); bob == nil || bob.sit() == nil || bob.hold(1) == nil {
+	if bob := enter("bob", true); bob == nil || bob.sit(t.Context()) == nil || bob.hold(1) == nil {
 		t.Error("all was taken, and somebody got in")
 	}
 	late.leave()
 	one[0].leave()
-	if again := enter("a", false); again == nil || again.sit() != nil ||
+	if again := enter("a", false); again == nil || again.sit(t.Context()) != nil ||
 		again.hold(maxDeveloperBody) != nil {
 		t.Error("what was given back is not there")
 	}
@@ -91,7 +94,7 @@ func TestAnswersTakeNoPlaces(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.sit(); err != nil {
+		if err := s.sit(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.answer(answerRoom / 2); err != nil {
@@ -99,8 +102,10 @@ func TestAnswersTakeNoPlaces(t *testing.T) {
 		}
 		stays[name] = s
 	}
-	if err := r.places.take(true, 2); err != nil {
-		t.Errorf("answers that wait hold places: %v", err)
+	for range 2 {
+		if err := r.places.take(t.Context(), holder{"cas", true}); err != nil {
+			t.Errorf("answers that wait hold places: %v", err)
+		}
 	}
 	if stays["ann"].answer(1) == nil {
 		t.Error("a holder has more than a quarter of what may wait")
