@@ -15,6 +15,7 @@ type PDFPage struct {
 	Turned        int  // degrees, clockwise
 	Written       bool // with a wave in blue ink near its head
 	Blank         bool // without the text
+	Marked        bool // black over its middle, which a PDF program put there
 }
 
 // PDF writes a PDF by hand.
@@ -36,9 +37,14 @@ func PDF(pages ...PDFPage) []byte {
 	object("<< /Type /Pages /Count %d /Kids [%s] >>", len(pages), strings.Join(kids, " "))
 	object("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>")
 	for i, p := range pages {
-		object("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 %d %d] /Rotate %d /Contents %d 0 R "+
+		marks := ""
+		if p.Marked {
+			marks = fmt.Sprintf("/Annots [<< /Type /Annot /Subtype /Square /Rect [10 40 %d %d] "+
+				"/C [0 0 0] /IC [0 0 0] /F 4 >>]", p.Width-10, p.Height-10)
+		}
+		object("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 %d %d] /Rotate %d /Contents %d 0 R %s "+
 			"/Resources << /Font << /F 3 0 R >> >> >>",
-			p.Width, p.Height, p.Turned, 5+2*i)
+			p.Width, p.Height, p.Turned, 5+2*i, marks)
 		content := fmt.Sprintf("%.2f g 0 0 %d %d re f 0 g", float64(p.Grey)/100, p.Width, p.Height)
 		if !p.Blank {
 			content += fmt.Sprintf(" BT /F 24 Tf 20 20 Td (Page %d) Tj ET", i+1)

@@ -37,7 +37,7 @@ var pageFlows = []struct {
 		"refused at once": isRefusedAtOnce, "made smaller": makesSmaller,
 		"drop and paste": dropsAndPastes,
 		"narrow":         isNarrow, "options": choosesOptions, "odd PDFs": sendsOddPDFs,
-		"blank pages": keepsBlankPages, "damaged": isDamaged, "together": savesTogether,
+		"blank pages": keepsBlankPages, "marked": takesMarksOff, "damaged": isDamaged, "together": savesTogether,
 		"again": cleansAgain, "hands on": handsOn, "order": keepsTheOrder, "formats": savesInFormats,
 		"zoom": zooms, "copy and print": copiesAndPrints, "touch-up": touchesUp,
 		"touch-up left": touchesUpAndLeaves, "two tabs": hasTwoTabs, "shared": shares,

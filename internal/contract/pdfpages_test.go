@@ -111,6 +111,25 @@ func keepsBlankPages(t *testing.T, _ *service, p *browsertest.Page) {
 	}
 }
 
+// What a PDF program put on a page comes off, whether the page becomes a picture or stays.
+func takesMarksOff(t *testing.T, _ *service, p *browsertest.Page) {
+	p.Toggle("[name=preserveColor][value=true]") // which keeps the paper's grey
+	p.Pressed("#options summary")
+	p.Toggle("[name=keepUnwritten]")
+	p.Pick(p.File("a.pdf", browsertest.PDF(
+		browsertest.PDFPage{Width: 200, Height: 200, Grey: 90, Marked: true},
+		browsertest.PDFPage{Width: 220, Height: 200, Grey: 80, Marked: true, Written: true})))
+	p.UntilLong(
+		`states() == 'done' && document.querySelector('.state').textContent == 'Done, 2 pages'`,
+	)
+	_, data := p.Download("li .download")
+	for i, page := range p.ReadPDF(data) {
+		if want := 90 - 10*i; page.Grey < want-2 || page.Grey > want+2 || page.Original != (i == 0) {
+			t.Errorf("page %d is %+v, of paper of %d %%", i+1, page, want)
+		}
+	}
+}
+
 // A guest's pages of a PDF need no proof of work. Of more than the day's allowance some are chosen,
 // and those that are done can always be saved.
 func guestSendsPDF(t *testing.T, _ *service, p *browsertest.Page) {

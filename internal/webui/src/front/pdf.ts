@@ -1,4 +1,5 @@
 // PDFs in and out. What reads and writes them is loaded when the first one comes.
+import type { PDFPage } from 'pdf-lib';
 import type { PDFDocumentProxy } from 'pdfjs-dist';
 import { page as shown, t, Told } from '../page';
 import { convert, jpegWithin, limits } from './picture';
@@ -39,6 +40,11 @@ async function read(file: Blob): Promise<PDFDocumentProxy> {
   }
 }
 
+// Annotations that somebody puts on a page that is there already (ISO 32000-1, 12.5.6). All others, such as links and form
+// fields, are of the document.
+const marks = new Set(['Text', 'FreeText', 'Line', 'Square', 'Circle', 'Polygon', 'PolyLine', 'Highlight', 'Underline', 'Squiggly',
+  'StrikeOut', 'Stamp', 'Caret', 'Ink', 'Popup']);
+
 /** Lists a PDF's pages. */
 export async function pagesOf(job: Job): Promise<Page[]> {
   const document = await open(job);
@@ -50,16 +56,21 @@ export async function pagesOf(job: Job): Promise<Page[]> {
   return pages;
 }
 
-/** Draws a page of a PDF as a JPEG within the limits. */
+/** Draws a page of a PDF, without the marks on it, as a JPEG within the limits. */
 export async function draw(job: Job, page: Page): Promise<Blob> {
   const canvas = document.createElement('canvas');
   try {
-    const drawn = await (await open(job)).getPage(page.n);
+    const { AnnotationMode } = await reader();
+    const pdf = await open(job);
+    const drawn = await pdf.getPage(page.n);
+    for (const { id, subtype } of await drawn.getAnnotations()) {
+      if (marks.has(subtype)) pdf.annotationStorage.setValue(id, { noView: true });
+    }
     const scale = Math.min(resolution / pointsPerInch, Math.sqrt(limits.pixels / 2 / (page.width * page.height)));
     const viewport = drawn.getViewport({ scale });
     canvas.width = Math.max(limits.side, Math.round(viewport.width));
     canvas.height = Math.max(limits.side, Math.round(viewport.height));
-    await drawn.render({ canvas, viewport, background: '#fff' }).promise;
+    await drawn.render({ canvas, viewport, background: '#fff', annotationMode: AnnotationMode.ENABLE_STORAGE }).promise;
     drawn.cleanup();
     const blob = await jpegWithin(canvas);
     if (blob) return blob;
@@ -77,9 +88,17 @@ export function close(job: Job): void {
   opened.delete(job);
 }
 
-/** Puts the finished pages of files together as one PDF. A page without handwriting is the original one, if keep says so. */
+/** Puts the finished pages of files together as one PDF. A page without handwriting is the original one
+ * without the marks on it, if keep says so. */
 export async function assemble(jobs: Job[], keep: boolean): Promise<Blob> {
-  const { PDFDocument } = await import('pdf-lib');
+  const { PDFDict, PDFDocument, PDFName } = await import('pdf-lib');
+  const unmark = (page: PDFPage) => {
+    const annotations = page.node.Annots();
+    for (let i = (annotations?.size() ?? 0) - 1; i >= 0; i--) {
+      const subtype = annotations!.lookupMaybe(i, PDFDict)?.lookupMaybe(PDFName.of('Subtype'), PDFName);
+      if (subtype && marks.has(subtype.decodeText())) annotations!.remove(i);
+    }
+  };
   const made = await PDFDocument.create();
   for (const job of jobs) {
     const original = keep && job.pdf && job.pages.some(({ result }) => result?.unwritten)
@@ -88,6 +107,7 @@ export async function assemble(jobs: Job[], keep: boolean): Promise<Blob> {
       const { result } = page;
       if (!result) continue;
       if (original && result.unwritten && !result.touched) {
+        unmark(original.getPage(page.n - 1));
         const [copy] = await made.copyPages(original, [page.n - 1]);
         made.addPage(copy);
         continue;
