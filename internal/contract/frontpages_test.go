@@ -307,6 +307,7 @@ func choosesOptions(t *testing.T, _ *service, p *browsertest.Page) {
 	p.Is(
 		`[...document.querySelectorAll('[name=ink]:checked')].map((ink) => ink.value).join() + document.querySelector('#status').textContent`, "pencilChoose at least one ink.",
 	)
+	seen(p)
 }
 
 func bluePixels(m image.Image) (n int) {
@@ -545,6 +546,27 @@ func zooms(t *testing.T, _ *service, p *browsertest.Page) {
 	}
 }
 
+// seen wants the last message to be seen, within the window.
+func seen(p *browsertest.Page) {
+	p.Is(`(() => {
+		const { top, bottom, width, height } = document.querySelector('#status').getBoundingClientRect();
+		return top > 0 && bottom <= innerHeight && width > 50 && height > 30;
+	})()`, "true")
+}
+
+// Where nothing is found that is said, and what can be done about it is offered.
+func findsNothing(t *testing.T, _ *service, p *browsertest.Page) {
+	p.Pick(p.File("print.png", encoded(drawn(400, 500, true))))
+	p.UntilLong(`states() == 'done'`)
+	p.Is(`document.querySelector('.state').textContent`, "No handwriting was found.")
+	p.Accessible()
+	p.Press("Try the other look: print.png")
+	p.UntilLong(`states() == 'done' && document.querySelector('[name=preserveColor][value=true]').checked`)
+	p.Is(`document.querySelector('[data-do=again]').hidden`, "true")
+	p.Press("Paint over it: print.png")
+	p.Until(`!document.querySelector('#touch-tools').hidden`)
+}
+
 func copiesAndPrints(t *testing.T, _ *service, p *browsertest.Page) {
 	p.Eval(
 		`navigator.clipboard.write = async ([item]) => { const picture = await createImageBitmap(await item.getType('image/png')); window.copied = [picture.width, picture.height].join(); }, window.print = () => { window.printed = document.querySelectorAll('#sheets img').length; dispatchEvent(new Event('afterprint')); }, ''`,
@@ -553,6 +575,7 @@ func copiesAndPrints(t *testing.T, _ *service, p *browsertest.Page) {
 	p.UntilLong(`states() == 'done'`)
 	p.Pressed("#copy")
 	p.Until(`window.copied == '200,120' && document.querySelector('#status').textContent == 'Copied.'`)
+	seen(p)
 	p.Pressed("#print")
 	p.Until(`window.printed == 1 && document.querySelectorAll('#sheets img').length == 0`)
 	if _, err := chromedp.Call(p.Context, emulation.SetEmulatedMedia,

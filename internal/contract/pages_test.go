@@ -39,7 +39,7 @@ var pageFlows = []struct {
 		"narrow":         isNarrow, "options": choosesOptions, "odd PDFs": sendsOddPDFs,
 		"blank pages": keepsBlankPages, "marked": takesMarksOff, "damaged": isDamaged, "together": savesTogether,
 		"again": cleansAgain, "hands on": handsOn, "order": keepsTheOrder, "formats": savesInFormats,
-		"zoom": zooms, "copy and print": copiesAndPrints, "touch-up": touchesUp,
+		"zoom": zooms, "copy and print": copiesAndPrints, "nothing found": findsNothing, "touch-up": touchesUp,
 		"touch-up left": touchesUpAndLeaves, "two tabs": hasTwoTabs, "shared": shares,
 		"light weight":       isLight,
 		"life of an account": livesWithAnAccount, "sessions": endsSessions,

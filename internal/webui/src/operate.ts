@@ -3,7 +3,7 @@ import { call, Refusal } from './api';
 import { handle, told } from './form';
 import { newId } from './front/model';
 import { logInFirst } from './next';
-import { announce, count, find, findAll, t } from './page';
+import { announce, count, find, findAll, t, tell } from './page';
 import { date, fill, moment, piece } from './parts';
 
 interface User {
@@ -188,7 +188,7 @@ async function act(value: (name: string) => string): Promise<void> {
     dialog.close();
     find('#find').focus(); // the button that opened it is made anew
   }
-  Promise.all([search(), loadActs()]).then(() => announce(t('operator.js.done')), fail);
+  Promise.all([search(), loadActs()]).then(() => tell(t('operator.js.done')), fail);
 }
 
 async function loadActs(before?: string): Promise<void> {

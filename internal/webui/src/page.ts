@@ -65,7 +65,19 @@ export const find = <T extends HTMLElement = HTMLElement>(selector: string, with
 export const findAll = <T extends HTMLElement = HTMLElement>(selector: string, within: ParentNode = document): T[] =>
   [...within.querySelectorAll<T>(selector)];
 
-/** Tells readers of the screen what has happened elsewhere on it. */
+/** Tells readers of the screen what others see elsewhere on it. */
 export const announce = (message: string): void => {
-  find('#status').textContent = message;
+  const status = find('#status');
+  status.className = 'unseen';
+  status.textContent = message;
+};
+
+const readable = 8000; // milliseconds that a message is seen
+
+/** Tells everybody what is to be seen nowhere else. */
+export const tell = (message: string): void => {
+  announce(message);
+  const status = find('#status');
+  status.className = 'toast';
+  setTimeout(() => { if (status.textContent === message) status.className = 'unseen'; }, readable);
 };

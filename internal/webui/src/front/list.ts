@@ -4,7 +4,7 @@ import { isGuest } from './allowance';
 import { bytes } from './picture';
 import { cleaned, finished, numbersOf, stateOf, type Job, type JobState } from './model';
 
-export type Action = 'show' | 'download' | 'rest' | 'again' | 'retry' | 'now' | 'cancel' | 'remove';
+export type Action = 'show' | 'download' | 'rest' | 'again' | 'paint' | 'otherLook' | 'retry' | 'now' | 'cancel' | 'remove';
 
 /** What can be offered in a row: an action, or a link to another page. */
 type Offer = Action | 'signUp' | 'logIn' | 'buy';
@@ -131,6 +131,7 @@ export class List {
     if (cleaned(job).length) offered.add('show').add('download');
     if (state === 'done' && job.pages.some((page) => page.state === 'left')) offered.add('rest');
     if (this.hands.outdated(job)) offered.add('again');
+    else if (state === 'done' && nothingFound(job)) offered.add('paint').add('otherLook');
     if (state === 'out' || state === 'choosing') for (const way of isGuest() ? ['signUp', 'logIn'] as const : ['buy'] as const) offered.add(way);
     const focused = document.activeElement as HTMLElement | null;
     for (const control of findAll('[data-do]', row)) control.hidden = !offered.has(control.dataset.do as Offer);
@@ -183,6 +184,10 @@ export class List {
   }
 }
 
+/** Whether nothing was removed from a file, nor painted over. */
+const nothingFound = (job: Job): boolean =>
+  cleaned(job).length > 0 && cleaned(job).every(({ result }) => result!.unwritten && !result!.touched);
+
 const middle = (row: Element): number => {
   const { top, height } = row.getBoundingClientRect();
   return top + height / 2;
@@ -219,6 +224,11 @@ function describeDone(job: Job): string {
   const { pages } = job;
   const done = cleaned(job).length;
   if (done < pages.length) return t('front.js.partly', { done, all: pages.length, why: '' }).trim();
-  if (pages.length > 1) return count('front.js.donePages', done);
+  const nothing = nothingFound(job) ? t('front.js.nothing') : '';
+  if (pages.length > 1) {
+    const all = count('front.js.donePages', done);
+    return nothing ? t('front.js.announce', { name: all, what: nothing }) : all;
+  }
+  if (nothing) return nothing;
   return t(job.shrunk ? 'front.js.doneSmaller' : 'front.js.done', { size: bytes(finished(pages[0]!.result!).size) });
 }

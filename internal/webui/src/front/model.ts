@@ -16,7 +16,7 @@ export interface Result {
   handwriting: Blob; // what was removed, transparent elsewhere
   before?: Blob; // the page uncleaned, as the image lies; absent where the source lies so
   made?: string; // the options that it was made with
-  unwritten: boolean; // of a PDF's page: nothing was removed
+  unwritten: boolean; // nothing was removed
   strokes: Stroke[];
   touched?: Blob; // the image with the strokes, a PNG
 }

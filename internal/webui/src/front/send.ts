@@ -10,7 +10,7 @@ import type { Job, Page, Result } from './model';
 export type Options = Record<string, string>;
 
 interface Answer extends Failure {
-  data?: { data?: { mediaId?: string; before?: string; layers?: { handwriting: string; mask: string } } };
+  data?: { data?: { mediaId?: string; before?: string; layers?: { handwriting: string }; report?: { removed: number } } };
   limitType?: string;
 }
 
@@ -40,7 +40,7 @@ export async function send(job: Job, page: Page, options: Options, bulk: boolean
   data.set('image', page.source!, job.pdf ? `page-${page.n}.jpg` : job.name);
   const answer = await post(data, page.key, signal, told);
   void showLeft(); // one fewer
-  return resultOf(answer, job.pdf);
+  return resultOf(answer);
 }
 
 /** Adds what a guest needs; who is logged in, and an open service, need nothing. */
@@ -95,13 +95,13 @@ function windowText(limitType: string | undefined, otherwise: string): string {
   }
 }
 
-async function resultOf(answer: Answer, pdf: boolean): Promise<Result> {
-  const { mediaId, before, layers } = answer.data!.data!;
+function resultOf(answer: Answer): Result {
+  const { mediaId, before, layers, report } = answer.data!.data!;
   return {
     image: pictureOf(mediaId!),
     handwriting: layers ? pictureOf(layers.handwriting) : new Blob(),
     before: before ? pictureOf(before) : undefined,
-    unwritten: pdf && layers !== undefined && await isEmpty(pictureOf(layers.mask)).catch(() => false),
+    unwritten: report?.removed === 0,
     strokes: [],
   };
 }
@@ -114,16 +114,4 @@ function pictureOf(base64: string): Blob {
   const bytes = new Uint8Array(binary.length);
   for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
   return new Blob([bytes], { type });
-}
-
-/** Whether a mask is black everywhere. It takes its time; of pictures nobody asks. */
-async function isEmpty(mask: Blob): Promise<boolean> {
-  const bitmap = await createImageBitmap(mask);
-  const canvas = new OffscreenCanvas(bitmap.width, bitmap.height);
-  const pen = canvas.getContext('2d', { willReadFrequently: true })!;
-  pen.drawImage(bitmap, 0, 0);
-  bitmap.close();
-  const { data } = pen.getImageData(0, 0, canvas.width, canvas.height);
-  for (let i = 0; i < data.length; i += 4) if (data[i]! > 127) return false;
-  return true;
 }

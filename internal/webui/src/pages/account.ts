@@ -3,7 +3,7 @@ import { showWho } from '../site';
 import { call, Refusal } from '../api';
 import { handle, told, Wrong } from '../form';
 import { logInFirst } from '../next';
-import { announce, count, find, number, t } from '../page';
+import { announce, count, find, number, t, tell } from '../page';
 import { date, fill, isNever, moment, piece, planName, type Refusals, showRefusals } from '../parts';
 
 interface Package { plan: string; credits: number; remaining: number; expires: string; expired: boolean }
@@ -84,7 +84,7 @@ async function loadSessions(): Promise<void> {
       button.onclick = guard(async () => {
         await call('DELETE', `/api/me/sessions/${session.id}`);
         await loadSessions();
-        announce(t('account.js.sessionEnded'));
+        tell(t('account.js.sessionEnded'));
         find('#everywhere').focus();
       });
       row.append(button);

@@ -2,7 +2,7 @@ import { whoAmI } from '../site';
 import { call, Refusal } from '../api';
 import { handle, told } from '../form';
 import { logInFirst } from '../next';
-import { announce, count, find, number, t } from '../page';
+import { announce, count, find, number, t, tell } from '../page';
 import { date, daysBetween, draw, fill, isNever, moment, piece, planName, type Refusals, shortDay, showRefusals } from '../parts';
 
 interface Use { at: string; outcome: string; charged: number }
@@ -100,7 +100,7 @@ find('#copy').addEventListener('click', async () => {
   token.select();
   try {
     await navigator.clipboard.writeText(token.value);
-    announce(t('customer.js.copied'));
+    tell(t('customer.js.copied'));
     find('#copy').textContent = t('customer.js.copied');
   } catch {
     token.focus(); // selected, to be copied by hand

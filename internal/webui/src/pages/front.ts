@@ -1,6 +1,6 @@
 // The front page: files in, a queue, results to compare, to touch up and to save.
 import '../site';
-import { announce, count, find, findAll, page as shown, t } from '../page';
+import { announce, count, find, findAll, page as shown, t, tell } from '../page';
 import { showLeft } from '../front/allowance';
 import { capable } from '../front/device';
 import { List, type Action } from '../front/list';
@@ -58,6 +58,14 @@ const actions: Record<Action, (job: Job) => void> = {
   download: (job) => void save(() => saved(job, format(), keepUnwritten())),
   rest: (job) => void queue.rest(job),
   again: (job) => queue.again(job),
+  paint: (job) => {
+    view(job, cleaned(job)[0]!);
+    find('#touch-up').click();
+  },
+  otherLook: (job) => {
+    find<HTMLInputElement>('[name=preserveColor]:not(:checked)', form).click();
+    queue.again(job);
+  },
   retry: (job) => queue.retry(job),
   now: () => queue.now(),
   cancel: (job) => {
@@ -171,7 +179,7 @@ form.addEventListener('change', (event) => {
   const ink = findAll<HTMLInputElement>('[name=ink]', form);
   if (!ink.some(({ checked }) => checked)) { // no ink at all means all of them to the service
     (event.target as HTMLInputElement).checked = true;
-    announce(t('front.js.noInk'));
+    tell(t('front.js.noInk'));
   }
   const chosen = inputs().map((input) => [named(input), input instanceof HTMLInputElement ? input.checked : input.value]);
   localStorage.setItem('options', JSON.stringify(Object.fromEntries(chosen)));
@@ -256,7 +264,7 @@ async function save(make: () => Promise<{ name: string; blob: Blob } | null>, ha
     if (made) await hand(made.name, made.blob);
     announce('');
   } catch {
-    announce(t('front.js.notSaved'));
+    tell(t('front.js.notSaved'));
   } finally {
     document.body.classList.remove('packing');
   }
@@ -270,7 +278,7 @@ find('#page-after').addEventListener('click', () => turn(1));
 find('#actions .download').addEventListener('click', () => viewed && actions.download(viewed.job));
 find('#copy').addEventListener('click', async () => {
   await finishTouchUp();
-  if (viewed) copy(viewed.page).then(() => announce(t('front.js.copied')), () => announce(t('front.js.notCopied')));
+  if (viewed) copy(viewed.page).then(() => tell(t('front.js.copied')), () => tell(t('front.js.notCopied')));
 });
 find('#print').addEventListener('click', async () => {
   await finishTouchUp();
