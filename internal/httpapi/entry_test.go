@@ -299,6 +299,57 @@ func TestDeveloperSuccess(t *testing.T) {
 	}
 }
 
+// A caller that says it takes no picture gets JSON, and one that says it takes no JSON a picture.
+func TestAcceptIsWeighed(t *testing.T) {
+	page := picture(t, 40, 30)
+	for accept, want := range map[string]string{
+		"image/*":                           "image/png",
+		"image/*;q=0":                       "application/json; charset=UTF-8",
+		"image/*;q=0.0, */*":                "application/json; charset=UTF-8",
+		"application/json;q=0, image/*":     "image/png",
+		"application/json;q=0.1, image/png": "application/json; charset=UTF-8",
+	} {
+		s := start(t, seeing(new(unink.Options)))
+		r := s.developerRequest(mediaJSON(page, ""))
+		r.Header.Set("Accept", accept)
+		a, err := s.try(r)
+		if got := a.header.Get("Content-Type"); err != nil || a.status != 200 || got != want {
+			t.Errorf("Accept: %s: %d, %s, want %s (%v)", accept, a.status, got, want, err)
+		}
+	}
+}
+
+// Keys mean what they are called: another case is another key, on both entry points.
+func TestKeysAreTakenAsTheyAreWritten(t *testing.T) {
+	page := picture(t, 40, 30)
+	s := start(t, seeing(new(unink.Options)))
+	for _, more := range []string{`,"Keep_ori":true`, `,"Media_id":""`, `,"REMOVE":[]`} {
+		is(t, s.do(s.developerRequest(mediaJSON(page, more))), 400, "API_ERROR", 1001)
+	}
+	type answer struct {
+		Email string `json:"email"`
+	}
+	for body, ok := range map[string]bool{
+		`{"email":"a"}`: true, `{"Email":"a"}`: false, `{"email":"a","EMAIL":"b"}`: false,
+		`{"email":"a","email":"b"}`: false,
+	} {
+		if err := parseJSON([]byte(body), &answer{}); (err == nil) != ok {
+			t.Errorf("%s: %v", body, err)
+		}
+	}
+}
+
+// A form's remove without a value is all inks, as is the list without entries.
+func TestRemoveWithoutInksIsAll(t *testing.T) {
+	page := picture(t, 40, 30)
+	seen := unink.Options{Remove: unink.Red}
+	s := start(t, seeing(&seen))
+	a := s.do(s.webRequest("", field{name: "image", data: page}, field{name: "remove"}))
+	if a.status != 200 || seen.Remove != 0 {
+		t.Errorf("%d %.200s: %v are removed", a.status, a.body, seen.Remove)
+	}
+}
+
 func TestDeveloperRefusals(t *testing.T) {
 	page := picture(t, 40, 30)
 	whole := mediaJSON(page, "")

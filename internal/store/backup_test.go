@@ -56,6 +56,22 @@ func TestBackup(t *testing.T) {
 	}
 }
 
+// A database that others could read is its owner's alone once it was opened.
+func TestReadableFilesBecomePrivate(t *testing.T) {
+	address := storetest.SQLite(t)
+	file := strings.TrimPrefix(address, "sqlite:")
+	if err := storetest.Open(t, address).Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(file, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	storetest.Open(t, address)
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+}
+
 // The database, what SQLite keeps beside it, and copies of it are their owner's alone, whatever the
 // umask.
 func TestFilesArePrivate(t *testing.T) {
