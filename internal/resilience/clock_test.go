@@ -92,9 +92,6 @@ func TestLedgerClockJumps(t *testing.T) {
 // TestClockJumps has the clocks of services and workers go wrong by hours and days, forward and
 // back, while pages are cleaned. PostgreSQL and Redis have clocks of their own, which are right.
 func TestClockJumps(t *testing.T) {
-	if !*long {
-		t.Skip("builds the program and Go's library anew, which takes minutes: make resilience")
-	}
 	t.Parallel()
 	needsWhole(t)
 	c := newClock(t)

@@ -78,22 +78,72 @@ func tidy(s *segment.Scores, rules []Rule) {
 }
 
 // keepOthers takes the strokes whose ink is not in the set out of the scores: they are then kept
-// like print. A stroke's ink is the mean colour of its connected pixels, weighted by darkness.
+// like print. A stroke is what is connected and of one ink, so that a word is told apart from the
+// line that it touches; its ink is its mean colour, weighted by darkness.
 func keepOthers(s *segment.Scores, remove ink.Set, plane *ink.Plane) {
-	hand := make([]uint8, len(s.Hand))
-	for i, v := range s.Hand {
-		if v > 0 {
-			hand[i] = 1
-		}
-	}
-	labels, components := raster.Components(hand, s.W)
+	labels, components := raster.Components(inkOfEach(s, plane), s.W)
+	regions := measureRegions(s, labels, components, plane)
+	bonds := findBonds(labels, s.W, s.H, components)
 	keep := make([]bool, len(components))
-	for i, r := range measureRegions(s, labels, components, plane) {
-		keep[i] = ink.Of(r.ink)&remove == 0
+	for i := range regions {
+		keep[i] = ink.Of(regions[likest(regions, bonds, i)].ink)&remove == 0
 	}
 	for i, l := range labels {
 		if l > 0 && keep[l-1] {
 			s.Relabel(i, false)
 		}
 	}
+}
+
+// likest is the region whose ink a region has: its own, but where it is dark, and so small or so
+// tinted that it is a part of a coloured stroke near it, such as a dot or what crosses a line.
+func likest(regions []region, bonds [][]bond, i int) int {
+	const small, tinted = 150, 0.15 // working pixels; share of the light taken that is taken unevenly
+	r := regions[i]
+	if ink.Of(r.ink)&(ink.Black|ink.Pencil) == 0 {
+		return i
+	}
+	low, high := min(r.ink[0], r.ink[1], r.ink[2]), max(r.ink[0], r.ink[1], r.ink[2])
+	for _, b := range bonds[i] {
+		other := regions[b.to]
+		if other.Area > r.Area && ink.Of(other.ink)&(ink.Black|ink.Pencil) == 0 &&
+			(r.Area < small || b.touch && high-low > tinted*(1-low)) {
+			return int(b.to)
+		}
+	}
+	return i
+}
+
+// inkOfEach is the ink of each pixel that was written: by the colour of those about it, since the
+// edges of a stroke are fainter and of other tints than its middle. It is 0 of all others.
+func inkOfEach(s *segment.Scores, plane *ink.Plane) []uint8 {
+	const reach = 3 // working pixels
+	inks := make([]uint8, len(s.Hand))
+	for i, v := range s.Hand {
+		if v <= 0 {
+			continue
+		}
+		var sum [3]float64
+		total := 0.0
+		x, y := i%s.W, i/s.W
+		for ny := max(0, y-reach); ny <= min(s.H-1, y+reach); ny++ {
+			for nx := max(0, x-reach); nx <= min(s.W-1, x+reach); nx++ {
+				n := ny*s.W + nx
+				if s.Hand[n] <= 0 {
+					continue
+				}
+				t := float64(plane.Taken(n))
+				k := t*t + 1e-4
+				total += k
+				for ch := range sum {
+					sum[ch] += k * float64(plane.Light[ch][n]) / 255
+				}
+			}
+		}
+		for ch := range sum {
+			sum[ch] /= total
+		}
+		inks[i] = uint8(ink.Of(sum))
+	}
+	return inks
 }
