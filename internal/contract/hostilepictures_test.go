@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -47,7 +48,7 @@ func TestHostilePictures(t *testing.T) {
 			}
 			answers <- a
 		}()
-		s.must(t, customer.cleanup(media(smallPage))).code(t, http.StatusOK, 0)
+		s.serves(t, customer)
 		a := <-answers
 		if took := time.Since(began); took > deadline+late {
 			t.Errorf("%s: answered after %v", name, took)
@@ -71,6 +72,27 @@ func TestHostilePictures(t *testing.T) {
 		t.Error("the service panicked")
 	}
 	s.stop(t)
+}
+
+// serves has a customer's page cleaned within the time that anybody would wait. On a busy machine
+// a legal page before it may take all its deadline; the customer then asks again.
+func (s *service) serves(t *testing.T, c customer) {
+	t.Helper()
+	for late := time.Now().Add(patience); ; {
+		a := s.must(t, c.cleanup(media(smallPage)))
+		switch {
+		case time.Now().After(late) || a.status != http.StatusServiceUnavailable &&
+			a.status != http.StatusGatewayTimeout:
+			a.code(t, http.StatusOK, 0)
+			return
+		case a.status == http.StatusServiceUnavailable:
+			after, err := strconv.Atoi(a.header.Get("Retry-After"))
+			if err != nil {
+				t.Fatalf("503 with Retry-After %q", a.header.Get("Retry-After"))
+			}
+			<-time.After(time.Duration(after) * time.Second)
+		}
+	}
 }
 
 // hostilePictures are pictures of every format, by name.
