@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -259,6 +260,7 @@ type customerAddCmd struct {
 
 func (c *customerAddCmd) Run(env *environment) error {
 	sell := sellingFlags{catalogueFlags: c.catalogueFlags, customerFlags: c.customerFlags}
+	c.complete(os.Getenv("UNINK_LISTEN"))
 	return c.withPlans(env, sell, c.domainFlags,
 		func(ctx context.Context, b *app.Backend) (table, error) {
 			plan, known := b.Catalogue.Plan(c.Plan)

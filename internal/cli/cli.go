@@ -133,6 +133,9 @@ func run(env *environment, args []string) int {
 	if err != nil {
 		return env.exit(err)
 	}
+	if len(args) == 0 {
+		args = []string{"help"}
+	}
 	command, err := parser(env, file).Parse(args)
 	if err == nil {
 		err = command.Run(env)

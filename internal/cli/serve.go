@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"net"
 	"net/netip"
 	"net/url"
 	"runtime"
@@ -77,8 +78,20 @@ type storeFlags struct {
 
 // domainFlags say under which names the service is known.
 type domainFlags struct {
-	PublicURL string `default:"http://localhost:8080" env:"UNINK_PUBLIC_URL" placeholder:"URL" help:"Of the web pages: what mails link to; https makes cookies secure (${default})."`
+	PublicURL string `env:"UNINK_PUBLIC_URL" placeholder:"URL" help:"Of the web pages: what mails link to; https makes cookies secure. Default: http://localhost and the port of --listen, 8080 where there is none."`
 	Domain    string `default:"localhost" env:"UNINK_DOMAIN" placeholder:"NAME" help:"Each customer's API domain is one label and this (${default})."`
+}
+
+// complete fills in the address of the web pages on this machine.
+func (f *domainFlags) complete(listen string) {
+	if f.PublicURL != "" {
+		return
+	}
+	f.PublicURL = "http://localhost:8080"
+	_, port, _ := net.SplitHostPort(listen)
+	if n, err := strconv.ParseUint(port, 10, 16); err == nil && n > 0 {
+		f.PublicURL = "http://localhost:" + port
+	}
 }
 
 // tlsFlags say how the service gets certificates.
@@ -178,6 +191,12 @@ const (
 	fewestGuestDays = 31
 )
 
+// AfterApply has the public address follow the one that is listened on.
+func (c *serveCmd) AfterApply() error {
+	c.complete(c.Listen)
+	return nil
+}
+
 // Run serves until an interrupt.
 func (c *serveCmd) Run(env *environment) error {
 	service, err := c.service()
@@ -199,6 +218,9 @@ func (c *serveCmd) Run(env *environment) error {
 		steps, err := c.firstSteps(ctx, b)
 		fmt.Fprint(env.stderr, steps)
 		return err
+	}
+	if terminal(env.stderr) {
+		fmt.Fprintf(env.stderr, "unink: open %s in a browser; Ctrl-C ends the service\n", c.PublicURL)
 	}
 	open := func(cfg unink.Config) (app.Cleaner, error) { return env.open(cfg) }
 	return service.Run(env.ctx, open, newLog(env))

@@ -14,14 +14,16 @@ LANGUAGES = {  # language: weight in the sample
     "en": 24, "de": 5, "fr": 5, "es": 4, "tr": 2, "vi": 3, "pl": 2, "it": 1, "pt": 1, "cs": 1,
     "sv": 1, "hu": 1, "id": 1, "zh-Hans": 16, "zh-Hant": 4, "ja": 6, "ko": 5, "ru": 5, "uk": 2,
     "el": 3, "ar": 4, "he": 2, "hi": 3, "bn": 1, "ta": 1, "kn": 1, "te": 1, "th": 2, "ka": 1,
-    "hy": 1, "am": 1, "fa": 1,
+    "hy": 1, "am": 1, "fa": 1, "ur": 1, "ug": 0.5, "my": 1, "km": 1, "lo": 0.5, "si": 0.5,
+    "ml": 0.5, "gu": 0.5, "pa": 0.5, "or": 0.5, "dz": 0.5,
 }
 LOCALES = {"zh-Hans": "zh_CN", "zh-Hant": "zh_TW"}
-RIGHT_TO_LEFT = {"ar", "he", "fa"}
-SPACELESS = {"zh-Hans", "zh-Hant", "ja", "th"}
+RIGHT_TO_LEFT = {"ar", "he", "fa", "ur", "ug"}
+SPACELESS = {"zh-Hans", "zh-Hant", "ja", "th", "my", "km", "lo", "dz"}
 WANTS = {  # what a language's writers write, instead of Latin letters
     "zh-Hans": "cjk", "zh-Hant": "cjk", "ja": "kana", "ko": "hangul", "ru": "cyrillic",
-    "uk": "cyrillic", "el": "greek", "ar": "arabic", "fa": "arabic", "hi": "devanagari",
+    "uk": "cyrillic", "el": "greek", "ar": "arabic", "fa": "arabic", "ur": "arabic",
+    "ug": "arabic", "hi": "devanagari",
 }
 
 # Labels: name, class, date, score, question, answer, address, phone, signature, total, page,
