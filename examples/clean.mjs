@@ -1,6 +1,7 @@
 // Removes the handwriting from a picture of a page: node clean.mjs page.jpg clean.jpg
 // UNINK_URL (such as http://acme.localhost:8080) and UNINK_TOKEN come from the environment.
 import { createHash } from 'node:crypto';
+import dns from 'node:dns';
 import { readFile, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -10,6 +11,10 @@ if (!UNINK_URL || !UNINK_TOKEN || !result) {
   console.error('usage: UNINK_URL=… UNINK_TOKEN=… node clean.mjs PICTURE RESULT');
   process.exit(2);
 }
+
+// Names under localhost are found on this machine, as not every system does.
+const { lookup } = dns;
+dns.lookup = (name, ...rest) => lookup(name.endsWith('.localhost') ? '127.0.0.1' : name, ...rest);
 
 const TRIES = 4; // while the service is busy
 const image = await readFile(picture);

@@ -7,13 +7,16 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -61,7 +64,18 @@ func clean(picture []byte) ([]byte, error) {
 	return nil, err
 }
 
-var client = http.Client{Timeout: time.Minute}
+var client = http.Client{Timeout: time.Minute, Transport: &http.Transport{
+	Proxy: http.ProxyFromEnvironment, DialContext: dial,
+}}
+
+// dial finds names under localhost on this machine, as not every system does.
+func dial(ctx context.Context, network, address string) (net.Conn, error) {
+	host, port, _ := net.SplitHostPort(address)
+	if strings.HasSuffix(host, ".localhost") {
+		address = net.JoinHostPort("127.0.0.1", port)
+	}
+	return new(net.Dialer).DialContext(ctx, network, address)
+}
 
 // answer has the picture as its body, or an error in JSON.
 type answer struct {

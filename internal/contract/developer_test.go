@@ -172,6 +172,15 @@ func developerOrder(t *testing.T, s *service, c customer) {
 	r = c.cleanup(media(page)).with("Authorization", "Bearer "+forged(c.token))
 	r.host = "localhost"
 	s.send(t, r).code(t, 401, 1008) // Host, then token
+	for _, host := range []string{"localhost", s.newCustomer(t).host} {
+		r = c.cleanup(media(page))
+		r.host = host
+		a := s.send(t, r)
+		a.code(t, 401, 1008)
+		if at := "http://" + c.host + ":"; !strings.Contains(string(a.body), at) {
+			t.Errorf("at %s it is not said that the customer's address begins with %s: %s", host, at, a.body)
+		}
+	}
 
 	r = c.cleanup("").with("Authorization", "Bearer "+forged(c.token))
 	r.content = "text/plain"

@@ -49,7 +49,7 @@ func exampleClients(t *testing.T) map[string][]string {
 		"curl":       {"sh", filepath.Join(folder, "clean.sh")},
 		"Go":         {compiled},
 		"Python":     {"python3", filepath.Join(folder, "clean.py")},
-		"JavaScript": {"node", "--import", "./testdata/localhost.mjs", filepath.Join(folder, "clean.mjs")},
+		"JavaScript": {"node", filepath.Join(folder, "clean.mjs")},
 	}
 	for _, program := range []string{"sh", "curl", "jq", "python3", "node"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -126,7 +126,7 @@ func (e example) run(t *testing.T, f *front, token, result string) (stderr strin
 	c := exec.CommandContext(ctx, e.command[0],
 		append(e.command[1:len(e.command):len(e.command)], picture, result)...)
 	c.Env = append(os.Environ(), "UNINK_URL=http://"+e.c.host+":"+f.port, "UNINK_TOKEN="+token,
-		"http_proxy="+f.URL, "HTTP_PROXY="+f.URL, "no_proxy=", "NO_PROXY=")
+		"http_proxy=", "HTTP_PROXY=")
 	c.WaitDelay = time.Second // for what the shell has started, should it be killed
 	var b bytes.Buffer
 	c.Stderr = &b
@@ -142,9 +142,7 @@ func (e example) run(t *testing.T, f *front, token, result string) (stderr strin
 	return b.String(), c.ProcessState.ExitCode()
 }
 
-// front stands before the service on a port of its own. The clients use it as their proxy, and so
-// need not find the customer's host name, which depends on the system; Node, which knows no
-// proxies, gets testdata/localhost.mjs.
+// front stands before the service on a port of its own, at the customer's host name.
 type front struct {
 	*httptest.Server
 	port     string

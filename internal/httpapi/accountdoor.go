@@ -181,12 +181,13 @@ func (d *accountDoor) human(r *http.Request, token string, address netip.Addr) e
 // developer tells which customer a request comes from: by its domain, then by its token.
 func (d *accountDoor) developer(r *http.Request) (*caller, error) {
 	slug, under := strings.CutSuffix(hostOnly(r.Host), "."+d.cfg.Domain)
-	if !under || strings.Contains(slug, ".") {
-		return nil, fail(unauthorized,
-			"use the API domain that came with the token: https://{your domain}.%s/cleanup", d.cfg.Domain)
-	}
+	at := func(slug string) string { return APIURL(d.cfg.PublicURL, d.cfg.Domain, slug) }
+	elsewhere := !under || strings.Contains(slug, ".")
 	customer, err := d.customer(r)
 	switch {
+	case err != nil && elsewhere:
+		return nil, fail(unauthorized, "use the API domain that came with the token: %s",
+			at("{your domain}"))
 	case errors.Is(err, account.ErrSignature):
 		return nil, failWith(err, badToken,
 			"the token's signature is wrong; send it exactly as it was given")
@@ -194,8 +195,8 @@ func (d *accountDoor) developer(r *http.Request) (*caller, error) {
 		return nil, failWith(err, unauthorized, "the token is not known, or was revoked or replaced")
 	case err != nil:
 		return nil, err
-	case customer.Slug != slug:
-		return nil, fail(unauthorized, "the token belongs to another API domain")
+	case elsewhere || customer.Slug != slug:
+		return nil, fail(unauthorized, "the token belongs to another API domain: %s", at(customer.Slug))
 	}
 	owner := customerOwner(customer.ID)
 	who := &caller{kind: callerCustomer, owner: owner, payers: []string{owner}, slot: owner,

@@ -12,6 +12,7 @@ import (
 	"image"
 	"io"
 	"math/big"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -55,6 +56,7 @@ type remote struct {
 func newRemote(ctx context.Context, s Server, jobs int, stop func(error)) *remote {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = jobs
+	transport.DialContext = dial
 	return &remote{
 		working: ctx, stop: stop, url: strings.TrimSuffix(s.URL, "/") + "/cleanup", token: s.Token,
 		pause: pause,
@@ -64,6 +66,15 @@ func newRemote(ctx context.Context, s Server, jobs int, stop func(error)) *remot
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}
+}
+
+// dial finds each name under localhost on this machine (RFC 6761, 6.3): not every system does.
+func dial(ctx context.Context, network, address string) (net.Conn, error) {
+	host, port, _ := net.SplitHostPort(address)
+	if strings.HasSuffix(host, ".localhost") {
+		address = net.JoinHostPort("127.0.0.1", port)
+	}
+	return new(net.Dialer).DialContext(ctx, network, address)
 }
 
 const (

@@ -55,7 +55,8 @@ func TestServerIsAskedForThePageBefore(t *testing.T) {
 		_ = json.NewEncoder(w).Encode(answer)
 	}))
 	defer server.Close()
-	r := newRemote(t.Context(), Server{server.URL, "token"}, 1, func(error) {})
+	at := strings.Replace(server.URL, "127.0.0.1", "acme.localhost", 1) // found on every system
+	r := newRemote(t.Context(), Server{at, "token"}, 1, func(error) {})
 	defer r.http.CloseIdleConnections()
 	for _, asked := range []bool{true, false} {
 		res, err := r.Clean(t.Context(), pngOf(t, 20, 30, 0), unink.Options{Before: asked})
