@@ -22,6 +22,7 @@ has not seen (stacked generalisation, Wolpert, 1992).
 import argparse
 import hashlib
 import json
+import re
 import shutil
 import time
 from pathlib import Path
@@ -34,6 +35,7 @@ from torch.nn import functional as F
 
 from . import net, real, views
 from .data import Shards
+from .scene import Composer
 
 TRAITS, NEAR, BOND_TRAITS = 21, 8, 7  # as internal/nn has them
 HAND, PRINT, AREA, SUREST_HAND = 1, 2, 6, 18  # among the traits
@@ -42,7 +44,7 @@ PRINT_WEIGHT = 3.0  # of print lost against writing left
 PAGE_WEIGHT = 0.3  # of whether anybody wrote on the page
 CLEAN_WEIGHT = 0.1  # of the region most taken for writing on a page that nobody wrote on
 SUREST = 8.0  # log-odds of a region, for what the page makes of it
-VIEWS = 2  # of a page with writing, beside itself; others get writing laid on them
+VIEWS = 1  # of a page with writing, beside itself; others get writing laid on them
 UNKNOWN = 3  # in label pictures
 
 
@@ -117,13 +119,13 @@ class Judge(nn.Module):
 # Pages.
 
 
-def write_pages(out, split, laid, composed, seed):
-    """Real pages of a split as they are and as training shows them, clean ones with others' writing, and composed ones, with
-    labels."""
+def write_pages(out, split, names, laid, composed, printed, seed):
+    """Real pages of a split as they are and as training shows them, clean ones with others' writing,
+    composed ones, and the pages these are made of before anybody writes on them, with labels."""
     out, rng = Path(out), np.random.default_rng(seed)
     for name in ("pages", "labels"):
         (out / name).mkdir(parents=True, exist_ok=True)
-    sources = real.sources(split)
+    sources = [s for s in real.sources(split) if re.match(names, Path(s.image).name)]
     hands = [s for s in sources if s.hand > 0]
     whole = [s for s in sources if s.trust > real.SHEET]
     for s in whole:
@@ -140,10 +142,16 @@ def write_pages(out, split, laid, composed, seed):
     shards = Shards(split, needed=False)
     for i in rng.permutation(len(shards))[:composed]:
         store(out, f"c-{i:05d}", *shards.crop(int(i)))
+    composer = Composer(split) if printed else None
+    for i in range(printed):
+        page = composer.page(rng)
+        scale = net.EM / page.em * np.exp(rng.normal(0, 0.15))
+        image = cv2.resize(np.ascontiguousarray(page.image), None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+        store(out, f"p-{i:05d}", image, real.printed_label(image), ".png")
 
 
-def store(out, name, image, label):
-    cv2.imwrite(str(out / "pages" / f"{name}.jpg"), image[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, 92])
+def store(out, name, image, label, form=".jpg"):
+    cv2.imwrite(str(out / "pages" / (name + form)), image[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, 92])
     told = np.full(label.shape, UNKNOWN, np.uint8)
     told[label == net.PAPER] = 0
     told[label == net.PRINT] = 1
@@ -273,8 +281,11 @@ def main():
     c = commands.add_parser("pages")
     c.add_argument("out")
     c.add_argument("--split", default="val")
+    c.add_argument("--names", default="", help="regular expression that the names of real pages begin with: those "
+                   "that the segmenter has not seen, where it learned without the others")
     c.add_argument("--laid", default=200, type=int, help="pages with others' writing")
     c.add_argument("--composed", default=30, type=int)
+    c.add_argument("--printed", default=0, type=int, help="pages that composed ones are made of, as they are printed")
     c.add_argument("--seed", default=1, type=int)
     c = commands.add_parser("train")
     c.add_argument("regions", nargs="+")
@@ -292,7 +303,7 @@ def main():
     a = p.parse_args()
     cv2.setNumThreads(1)
     if a.command == "pages":
-        write_pages(a.out, a.split, a.laid, a.composed, a.seed)
+        write_pages(a.out, a.split, a.names, a.laid, a.composed, a.printed, a.seed)
     else:
         {"train": train, "export": export}[a.command](a)
 

@@ -186,22 +186,26 @@ func (s *Server) record(r *http.Request, c *call, took time.Duration) {
 	})
 }
 
-// outcomeOf names the entry point of a request for a page, and how it ended: [usage.OK], or the
-// error's name or code there. Other requests have no entry point.
+// outcomeOf names the entry point of a request for a page, and how it ended: [usage.OK],
+// [usage.Cancelled], or the error's name or code there. Other requests have no entry point.
 func outcomeOf(r *http.Request, c *call) (entry, outcome string) {
+	var named func(kind) string
 	switch r.Pattern {
 	case "POST /api/process-image":
-		if c.failure != nil {
-			return credit.Web, webRowOf(c.failure.kind).name
-		}
-		return credit.Web, usage.OK
+		entry, named = credit.Web, func(k kind) string { return webRowOf(k).name }
 	case "POST /cleanup":
-		if c.failure != nil {
-			return credit.Developer, strconv.Itoa(developerRowOf(c.failure.kind).code)
-		}
-		return credit.Developer, usage.OK
+		entry = credit.Developer
+		named = func(k kind) string { return strconv.Itoa(developerRowOf(k).code) }
+	default:
+		return "", ""
 	}
-	return "", ""
+	switch {
+	case c.failure == nil:
+		return entry, usage.OK
+	case c.failure.kind == gone:
+		return entry, usage.Cancelled
+	}
+	return entry, named(c.failure.kind)
 }
 
 // The kinds of callers, as the statistics have them.

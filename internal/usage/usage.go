@@ -21,7 +21,7 @@ type Use struct {
 	PageSlug string
 	Bulk     bool
 	PDF      bool
-	Outcome  string // ok, or the error's name or code
+	Outcome  string // OK, Cancelled, or the error's name or code
 	Charged  int    // credits
 	Millis   int64  // from the request's first byte to its answer
 }
@@ -105,6 +105,9 @@ type Latency struct {
 	P90   int64  `json:"p90"`
 	P99   int64  `json:"p99"`
 }
+
+// Cancelled is the outcome of a use whose caller went away before there was an answer.
+const Cancelled = "CANCELLED"
 
 // OK is the outcome of a use whose page was cleaned.
 const OK = "ok"
