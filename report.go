@@ -3,6 +3,7 @@ package unink
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"time"
 
 	"unink/internal/restore"
@@ -38,70 +39,62 @@ type Confidence struct {
 	Segment float64 `json:"segment"` // share of the ink that is plainly writing or plainly print
 }
 
-// Timings are the wall times of the stages. As JSON they are milliseconds.
-type Timings struct {
-	Decode, Orient, Flatten, Demoire, Segment, Erase, Finish, Encode, Total time.Duration
+// Timings are the wall times of a page's stages, by the names of [Stages], and of all of it, which
+// is "total". As JSON they are milliseconds, exact to the nanosecond.
+type Timings map[string]time.Duration
+
+// total is the time from a page's bytes to those of the result, without waiting.
+const total = "total"
+
+// Stages are the names of what a page goes through, in this order.
+func Stages() []string {
+	return slices.Concat([]string{"decode"}, restore.Stages(), []string{"encode"})
 }
 
-// millis is a duration in milliseconds, exact to the nanosecond.
-type millis time.Duration
+// Pictures are the names of the pictures that [Config.Show] is given of a page, in this order.
+func Pictures() []string { return restore.Pictures() }
 
-func (d millis) MarshalJSON() ([]byte, error) {
-	return json.Marshal(float64(d) / float64(time.Millisecond))
+// Note keeps how long a stage took.
+func (t *Timings) Note(stage string, took time.Duration) {
+	if *t == nil {
+		*t = Timings{}
+	}
+	(*t)[stage] = took
 }
 
-func (d *millis) UnmarshalJSON(b []byte) error {
-	var ms float64
-	err := json.Unmarshal(b, &ms)
-	*d = millis(math.Round(ms * float64(time.Millisecond)))
-	return err
-}
-
-// timings is Timings as JSON.
-type timings struct {
-	Decode  millis `json:"decode"`
-	Orient  millis `json:"orient"`
-	Flatten millis `json:"flatten"`
-	Demoire millis `json:"demoire"`
-	Segment millis `json:"segment"`
-	Erase   millis `json:"erase"`
-	Finish  millis `json:"finish"`
-	Encode  millis `json:"encode"`
-	Total   millis `json:"total"`
-}
+// Total is the time of all stages together.
+func (t Timings) Total() time.Duration { return t[total] }
 
 // MarshalJSON writes milliseconds.
 func (t Timings) MarshalJSON() ([]byte, error) {
-	return json.Marshal(timings{
-		millis(t.Decode), millis(t.Orient), millis(t.Flatten), millis(t.Demoire), millis(t.Segment),
-		millis(t.Erase), millis(t.Finish), millis(t.Encode), millis(t.Total),
-	})
+	ms := make(map[string]float64, len(t))
+	for stage, took := range t {
+		ms[stage] = float64(took) / float64(time.Millisecond)
+	}
+	return json.Marshal(ms)
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (t *Timings) UnmarshalJSON(b []byte) error {
-	var m timings
-	err := json.Unmarshal(b, &m)
-	*t = Timings{
-		time.Duration(m.Decode), time.Duration(m.Orient), time.Duration(m.Flatten),
-		time.Duration(m.Demoire),
-		time.Duration(m.Segment), time.Duration(m.Erase), time.Duration(m.Finish),
-		time.Duration(m.Encode), time.Duration(m.Total),
+	var ms map[string]float64
+	if err := json.Unmarshal(b, &ms); err != nil {
+		return err
 	}
-	return err
+	*t = make(Timings, len(ms))
+	for stage, took := range ms {
+		(*t)[stage] = time.Duration(math.Round(took * float64(time.Millisecond)))
+	}
+	return nil
 }
 
 // reportOf is the report of a page before it is encoded.
-func reportOf(p *restore.Page, total time.Duration) Report {
-	took := p.Timings
+func reportOf(p *restore.Page, took time.Duration) Report {
 	r := Report{
 		Removed: p.Removed, Turned: p.Turned, Flattened: p.Flattened, Skew: p.Skew, Curl: p.Curl,
 		Unfinished: p.Unfinished, Moire: p.Waves, Confidence: Confidence(p.Confidence),
-		Timings: Timings{
-			Orient: took["orient"], Flatten: took["flatten"], Demoire: took["demoire"],
-			Segment: took["segment"], Erase: took["erase"], Finish: took["finish"], Total: total,
-		},
+		Timings: Timings(p.Timings),
 	}
+	r.Timings.Note(total, took)
 	if p.Flattened {
 		corners := Corners(p.Corners)
 		r.Corners = &corners

@@ -14,7 +14,7 @@ func TestAReportIsTheSameAfterJSON(t *testing.T) {
 		Removed: 0.25, Turned: 90, Flattened: true, Skew: -1.25, Curl: 0.015625, Moire: 3,
 		Corners:    &unink.Corners{{1, 2}, {3, 4}, {5, 6}, {-7, 8}},
 		Confidence: unink.Confidence{Orient: 0.5, Flatten: 1, Segment: 0.125},
-		Timings:    unink.Timings{Decode: 1, Orient: time.Millisecond, Total: time.Hour + 7},
+		Timings:    unink.Timings{"decode": 1, "orient": time.Millisecond, "total": time.Hour + 7},
 	}
 	data, err := json.Marshal(want)
 	if err != nil {

@@ -42,9 +42,8 @@ type Config struct {
 	Library string
 	// Limits bound what [Cleaner.Clean] accepts.
 	Limits Limits
-	// Show is for looking into the engine: it is given each page as it came ("input") and as each
-	// stage leaves it: "orient", "flatten", "demoire", "segment" (writing red, print black), "erase"
-	// and "finish". It must not change the picture, nor keep it after it returns. It is called with
+	// Show is for looking into the engine: it is given each page as it came and as stages leave it,
+	// by the names of [Pictures]; "segment" has writing in red and print in black. It must not change the picture, nor keep it after it returns. It is called with
 	// the page's context, for several pages at once where several are cleaned.
 	Show func(ctx context.Context, stage string, page *image.RGBA)
 }
@@ -189,9 +188,9 @@ func (c *Cleaner) Clean(ctx context.Context, data []byte, o Options) (*Result, e
 	if err != nil {
 		return nil, wrap("encode", err)
 	}
-	r.Timings.Decode = decoded.Sub(start)
-	r.Timings.Encode = time.Since(cleaned)
-	r.Timings.Total = time.Since(start)
+	r.Timings.Note("decode", decoded.Sub(start))
+	r.Timings.Note("encode", time.Since(cleaned))
+	r.Timings.Note(total, time.Since(start))
 	return r, nil
 }
 

@@ -102,7 +102,7 @@ func TestClean(t *testing.T) {
 		} else if r.Handwriting != nil || r.Mask != nil {
 			t.Error("layers that were not asked for")
 		}
-		if r.Timings.Total < r.Timings.Segment || r.Timings.Segment <= 0 {
+		if r.Timings.Total() < r.Timings["segment"] || r.Timings["segment"] <= 0 {
 			t.Errorf("timings %+v", r.Timings)
 		}
 	}

@@ -145,7 +145,7 @@ func (c config) round(cleaner fleet.Cleaner, atOnce int, others []*exec.Cmd) (ro
 				if err != nil {
 					errs = append(errs, err)
 				} else {
-					beyond = append(beyond, ms(took-r.Timings.Total))
+					beyond = append(beyond, ms(took-r.Timings.Total()))
 				}
 				mu.Unlock()
 			}

@@ -74,6 +74,6 @@ func (s Set) clean(cleaner *unink.Cleaner, path string, options unink.Options) (
 	if p.After, err = cleaner.Clean(context.Background(), p.Before, options); err != nil {
 		return p, err
 	}
-	p.Took = time.Since(start) - p.After.Timings.Encode
+	p.Took = time.Since(start) - p.After.Timings["encode"]
 	return p, os.WriteFile(filepath.Join(s.Out, p.Name+".png"), p.After.Data, 0o644)
 }

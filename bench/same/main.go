@@ -97,7 +97,7 @@ func hash(cleaner *unink.Cleaner, path string, finish unink.Finish) (
 	case err != nil:
 		return sum, err
 	default:
-		page.Timings = unink.Timings{}
+		page.Timings = nil
 		report, err := json.Marshal(page.Report)
 		if err != nil {
 			return sum, err

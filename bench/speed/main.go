@@ -178,36 +178,20 @@ func pages(c config, w, h int, em float64, finish unink.Finish) (m measurement, 
 		}
 		taken[i] = r.Timings
 	}
-	usual := func(of func(t *unink.Timings) time.Duration) float64 {
+	usual := func(stage string) float64 {
 		var v []float64
-		for i := range taken {
-			v = append(v, ms(of(&taken[i])))
+		for _, t := range taken {
+			v = append(v, ms(t[stage]))
 		}
 		return median(v)
 	}
 	m.Name = fmt.Sprintf("%d×%d JPEG to JPEG, %v", w, h, finish)
-	m.Millis = usual(func(t *unink.Timings) time.Duration { return t.Total })
-	m.Network = usual(func(t *unink.Timings) time.Duration { return t.Segment })
-	for _, s := range stages {
-		m.Note += fmt.Sprintf("%s %.0f, ", s.name, usual(s.of))
+	m.Millis, m.Network = usual("total"), usual("segment")
+	for _, stage := range unink.Stages() {
+		m.Note += fmt.Sprintf("%s %.0f, ", stage, usual(stage))
 	}
 	m.Note = strings.TrimSuffix(m.Note, ", ")
 	return m, cleaner.Close()
-}
-
-// stages are a page's, in their order; what is left of the total is between them.
-var stages = []struct {
-	name string
-	of   func(t *unink.Timings) time.Duration
-}{
-	{"decode", func(t *unink.Timings) time.Duration { return t.Decode }},
-	{"orient", func(t *unink.Timings) time.Duration { return t.Orient }},
-	{"flatten", func(t *unink.Timings) time.Duration { return t.Flatten }},
-	{"demoire", func(t *unink.Timings) time.Duration { return t.Demoire }},
-	{"segment", func(t *unink.Timings) time.Duration { return t.Segment }},
-	{"erase", func(t *unink.Timings) time.Duration { return t.Erase }},
-	{"finish", func(t *unink.Timings) time.Duration { return t.Finish }},
-	{"encode", func(t *unink.Timings) time.Duration { return t.Encode }},
 }
 
 // sizes cleans pages of many sizes and compares the memory after the first 20 with the last's.

@@ -73,7 +73,7 @@ func (c *doctorCmd) engine(env *environment, d *diagnosis) error {
 	if err != nil {
 		return err
 	}
-	d.OpenMS = ms(time.Since(start))
+	d.OpenMS = time.Since(start).Milliseconds()
 	about := engine.Describe()
 	d.Library, d.Model, d.ModelVersion, d.ModelSHA256 = about.Library, about.Model, about.ModelVersion,
 		about.ModelSHA256

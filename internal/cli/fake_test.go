@@ -34,7 +34,7 @@ func (d drawing) Clean(ctx context.Context, data []byte, o unink.Options) (*unin
 	format := imagefile.Choose(imagefile.Format(o.Format), p.Format, p.Pixels)
 	res := &unink.Result{Format: unink.Format(format), Width: p.Width, Height: p.Height,
 		Report: unink.Report{Removed: 0.25}}
-	res.Timings.Total = time.Millisecond
+	res.Timings.Note("total", time.Millisecond)
 	if o.Layers {
 		if res.Mask, err = imagefile.EncodePNG(ctx, p.Pixels); err != nil {
 			return nil, err
@@ -54,10 +54,10 @@ func (drawing) CleanImage(_ context.Context, m image.Image, _ unink.Options) (*u
 			p.Removed = 0.25
 			return p, nil
 		case r < 100:
-			p.Timings.Total = time.Millisecond // print
+			p.Timings.Note("total", time.Millisecond) // print
 		}
 	}
-	if p.Timings.Total == 0 {
+	if p.Timings.Total() == 0 {
 		return nil, &unink.Error{Code: unink.ErrNoContent, Op: "clean", Message: "blank"}
 	}
 	return p, nil

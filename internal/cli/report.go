@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/schollz/progressbar/v3"
 
@@ -83,7 +82,7 @@ func (r *textReport) Page(o job.Outcome) {
 			corrected += "left without the scan finish, "
 		}
 		what := fmt.Sprintf("%s%s%.1f %% removed, %d ms", takenOff(o), corrected, 100*o.Result.Removed,
-			o.Result.Timings.Total.Milliseconds())
+			o.Result.Timings.Total().Milliseconds())
 		if o.Part {
 			fmt.Fprintf(r.out, "%s: %s\n", o.Input, what)
 		} else {
@@ -191,7 +190,6 @@ func (r *jsonReport) Page(o job.Outcome) {
 	if o.Err != nil {
 		line.Error = jsonErrorOf(o.Err)
 	} else {
-		t := o.Result.Timings
 		if !o.Kept {
 			line.Format = o.Result.Format.String()
 		}
@@ -200,16 +198,13 @@ func (r *jsonReport) Page(o job.Outcome) {
 		line.Marks, line.Strokes, line.Unheld = o.Marks, o.Strokes, o.Unheld
 		line.Skew, line.Moire, line.Corners, line.Confidence = o.Result.Skew, o.Result.Moire,
 			o.Result.Corners, &o.Result.Confidence
-		line.MS = map[string]int64{
-			"decode": ms(t.Decode), "orient": ms(t.Orient), "flatten": ms(t.Flatten),
-			"demoire": ms(t.Demoire), "segment": ms(t.Segment), "erase": ms(t.Erase),
-			"finish": ms(t.Finish), "encode": ms(t.Encode), "total": ms(t.Total),
+		line.MS = make(map[string]int64, len(o.Result.Timings))
+		for stage, took := range o.Result.Timings {
+			line.MS[stage] = took.Milliseconds()
 		}
 	}
 	r.print(line)
 }
-
-func ms(d time.Duration) int64 { return d.Milliseconds() }
 
 func jsonErrorOf(err error) *jsonError {
 	if e := (*unink.Error)(nil); errors.As(err, &e) {

@@ -78,7 +78,7 @@ func TestLargePageAndResultComeWhole(t *testing.T) {
 			Turned: 270, Flattened: true, Skew: -1.5,
 			Corners: &unink.Corners{{1, 2}, {3, 4}, {5, 6}, {7, 8}}, Removed: 0.125,
 			Confidence: unink.Confidence{Orient: 0.99, Flatten: 0.5, Segment: 0.75},
-			Timings:    unink.Timings{Decode: 1, Segment: 2, Total: time.Minute},
+			Timings:    unink.Timings{"decode": 1, "segment": 2, "total": time.Minute},
 		},
 	}
 	w.worker(1, func(_ context.Context, image []byte, o unink.Options) (*unink.Result, error) {

@@ -57,6 +57,9 @@ func echo(data []byte, o unink.Options) (*unink.Result, error) {
 		return nil, err
 	}
 	res := &unink.Result{Data: data, Format: info.Format, Width: info.Width, Height: info.Height}
+	for _, stage := range append(unink.Stages(), "total") {
+		res.Timings.Note(stage, time.Millisecond)
+	}
 	if o.Layers {
 		res.Handwriting, res.Mask = []byte("ink"), []byte("mask")
 	}

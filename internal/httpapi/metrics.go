@@ -124,10 +124,7 @@ func (m *metrics) request(route string, status int, took time.Duration) {
 }
 
 func (m *metrics) page(t unink.Timings) {
-	for stage, took := range map[string]time.Duration{
-		"decode": t.Decode, "orient": t.Orient, "flatten": t.Flatten, "segment": t.Segment,
-		"erase": t.Erase, "finish": t.Finish, "encode": t.Encode, "total": t.Total,
-	} {
+	for stage, took := range t {
 		m.stages.WithLabelValues(stage).Observe(took.Seconds())
 	}
 }

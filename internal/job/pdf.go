@@ -142,7 +142,7 @@ func (r *run) part(ctx context.Context, pg page, i int) Outcome {
 func (r *run) cleanPart(ctx context.Context, d *document, i int, o *Outcome) error {
 	start := time.Now()
 	o.Result = &unink.Result{}
-	defer func() { o.Result.Timings.Total = time.Since(start) }()
+	defer func() { o.Result.Timings.Note("total", time.Since(start)) }()
 	var content pdf.Content
 	if d.leaves == nil {
 		var err error
@@ -184,8 +184,8 @@ func (r *run) cleanPart(ctx context.Context, d *document, i int, o *Outcome) err
 		o.Result); err != nil {
 		return err
 	}
-	o.Result.Timings.Decode = drawn.Sub(start)
-	o.Result.Timings.Encode = time.Since(cleaned)
+	o.Result.Timings.Note("decode", drawn.Sub(start))
+	o.Result.Timings.Note("encode", time.Since(cleaned))
 	return nil
 }
 

@@ -119,7 +119,7 @@ func (pg page) outputs() []string {
 		files = append(files, pg.compareName())
 	}
 	if pg.extras.Stages {
-		for _, stage := range stageNames {
+		for _, stage := range unink.Pictures() {
 			files = append(files, pg.stageName(stage))
 		}
 	}

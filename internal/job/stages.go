@@ -6,15 +6,13 @@ import (
 	"slices"
 	"strconv"
 
+	"unink"
 	"unink/internal/imagefile"
 )
 
-// stageNames are the engine's stages in their order.
-var stageNames = []string{"input", "orient", "flatten", "demoire", "segment", "erase", "finish"}
-
 // stageName is the file of a stage's picture, beside the page's other files.
 func (pg page) stageName(stage string) string {
-	return pg.stem + "." + strconv.Itoa(slices.Index(stageNames, stage)) + "-" + stage + ".png"
+	return pg.stem + "." + strconv.Itoa(slices.Index(unink.Pictures(), stage)) + "-" + stage + ".png"
 }
 
 // stageWriter writes the stages of one page. The engine shows them by the page's context.

@@ -7,13 +7,15 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"unink"
 )
 
 func TestStagesAreWrittenBesideThePage(t *testing.T) {
 	dir := t.TempDir()
 	pg := page{stem: filepath.Join(dir, "sub", "x"), extras: Extras{Stages: true}}
 	ctx, stages := pg.watched(context.Background())
-	for i, name := range stageNames {
+	for i, name := range unink.Pictures() {
 		ShowStage(ctx, name, image.NewRGBA(image.Rect(0, 0, 20+i, 10)))
 	}
 	if stages.err != nil {

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"image"
+	"slices"
 	"time"
 
 	"unink/internal/nn"
@@ -99,21 +100,12 @@ func (e *Engine) Clean(ctx context.Context, src *image.RGBA, o Options) (*Page, 
 	w := workOn(e, src, o)
 	w.result.Timings = map[string]time.Duration{}
 	if e.Show != nil {
-		e.Show(ctx, "input", src)
+		e.Show(ctx, arrived, src)
 	}
 	if contentless(src) {
 		return nil, ErrNoContent
 	}
-	for _, s := range []step{
-		{"orient", "orient", w.orient},
-		{"flatten", "flatten", w.flatten},
-		{"flatten", "", w.keepBefore},
-		{"demoire", "demoire", w.demoire},
-		{"segment", "", w.classify},
-		{"erase", "segment", w.decide},
-		{"erase", "erase", w.erase},
-		{"finish", "finish", w.finish},
-	} {
+	for _, s := range way {
 		if err := w.run(ctx, s); err != nil {
 			return nil, err
 		}
@@ -125,7 +117,40 @@ func (e *Engine) Clean(ctx context.Context, src *image.RGBA, o Options) (*Page, 
 type step struct {
 	stage string // that its time counts for
 	shown string // name of the picture that it leaves; empty if none is shown
-	do    func(ctx context.Context) (*image.RGBA, error)
+	do    func(w *work, ctx context.Context) (*image.RGBA, error)
+}
+
+// way is that of a page.
+var way = []step{
+	{"orient", "orient", (*work).orient},
+	{"flatten", "flatten", (*work).flatten},
+	{"flatten", "", (*work).keepBefore},
+	{"demoire", "demoire", (*work).demoire},
+	{"segment", "", (*work).classify},
+	{"decide", "segment", (*work).decide},
+	{"erase", "erase", (*work).erase},
+	{"finish", "finish", (*work).finish},
+}
+
+const arrived = "input" // the name of the picture that comes
+
+// Stages are the names of the times that a page has, in the order of its way.
+func Stages() (names []string) {
+	for _, s := range way {
+		names = append(names, s.stage)
+	}
+	return slices.Compact(names)
+}
+
+// Pictures are the names of those that [Engine.Show] is given, in the order of a page's way.
+func Pictures() []string {
+	names := []string{arrived}
+	for _, s := range way {
+		if s.shown != "" {
+			names = append(names, s.shown)
+		}
+	}
+	return names
 }
 
 // run takes a step: it stops where the context has ended, adds up the time and shows the picture.
@@ -134,7 +159,7 @@ func (w *work) run(ctx context.Context, s step) error {
 		return err
 	}
 	start := time.Now()
-	picture, err := s.do(ctx)
+	picture, err := s.do(w, ctx)
 	if err != nil {
 		return err
 	}
