@@ -24,7 +24,7 @@ var Description []byte
 
 // Page is what the template of the page for developers is filled with. It is made once: all of it
 // is in the program.
-var Page = sync.OnceValue(func() any {
+var Page = sync.OnceValue(func() *Reference {
 	shown, err := reference(Description)
 	if err != nil {
 		panic(err) // never: the tests make it
@@ -32,8 +32,20 @@ var Page = sync.OnceValue(func() any {
 	return shown
 })
 
-// reference makes of an OpenAPI description, and of examples of calls, what people read.
-func reference(text []byte) (any, error) {
+// Reference is what people read of the API.
+type Reference struct {
+	Info     info
+	Intro    []string // paragraphs
+	Sections any
+	Codes    any
+	Security ordered[securityScheme]
+	Headers  any
+	Examples []exampleProgram
+	At       string // the address that is called, such as https://acme.example.com
+}
+
+// reference makes it of an OpenAPI description, and of examples of calls.
+func reference(text []byte) (*Reference, error) {
 	var d document
 	if err := json.Unmarshal(text, &d); err != nil {
 		return nil, fmt.Errorf("openapi.json: %w", err)
@@ -42,14 +54,10 @@ func reference(text []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{
-		"Info":     d.Info,
-		"Intro":    strings.Split(d.Info.Description, "\n\n"),
-		"Sections": d.sections(),
-		"Codes":    d.codes(),
-		"Security": d.Components.SecuritySchemes,
-		"Headers":  d.headers(),
-		"Examples": programs,
+	return &Reference{
+		Info: d.Info, Intro: strings.Split(d.Info.Description, "\n\n"), Sections: d.sections(),
+		Codes: d.codes(), Security: d.Components.SecuritySchemes, Headers: d.headers(),
+		Examples: programs,
 	}, nil
 }
 
@@ -75,16 +83,20 @@ func examplePrograms() ([]exampleProgram, error) {
 
 // document is what the page shows of an OpenAPI document.
 type document struct {
-	Info struct{ Title, Version, Summary, Description string }
+	Info info
 	Tags []struct{ Name, Description string }
 
 	Paths      ordered[ordered[operation]] // by path and method
 	Components struct {
-		SecuritySchemes ordered[struct{ Description string }]
+		SecuritySchemes ordered[securityScheme]
 		Schemas         map[string]*schema
 		Headers         map[string]header
 	}
 }
+
+type info struct{ Title, Version, Summary, Description string }
+
+type securityScheme struct{ Description string }
 
 type operation struct {
 	OperationID, Summary, Description string

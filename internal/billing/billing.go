@@ -54,6 +54,7 @@ type Delivery struct {
 	Revoked  bool     `json:"revoked"`  // it was refunded before it could be delivered, and nothing was given
 	Customer Customer `json:"customer"` // of a developer plan
 	Package  Package  `json:"package"`
+	Token    string   `json:"-"` // of a customer who had none: the one in the mail
 }
 
 // Customer is a buyer of developer plans.

@@ -166,8 +166,9 @@ func (d *Deliverer) give(ctx context.Context, plan Plan, r Record) (Delivery, er
 	if err != nil || pack.Revoked {
 		return Delivery{Customer: customer, Package: pack, Revoked: pack.Revoked}, err
 	}
-	revoked, err := d.introduce(ctx, r, Credentials{Customer: customer, Plan: plan, Package: pack})
-	return Delivery{Customer: customer, Package: pack, Revoked: revoked}, err
+	token, revoked, err := d.introduce(ctx, r,
+		Credentials{Customer: customer, Plan: plan, Package: pack})
+	return Delivery{Customer: customer, Package: pack, Revoked: revoked, Token: token}, err
 }
 
 func (d *Deliverer) customer(ctx context.Context, p Purchase) (Customer, error) {
@@ -180,13 +181,13 @@ func (d *Deliverer) customer(ctx context.Context, p Purchase) (Customer, error) 
 }
 
 // introduce sends a customer its credentials with a fresh token, once, such that of the tokens made
-// for the purchase only the one in the mail is good. What is noted before each step tells the next
+// for the purchase only the one in the mail, which it returns, is good. What is noted before each step tells the next
 // attempt, should this one be cut off, which token to end.
 func (d *Deliverer) introduce(ctx context.Context, r Record,
-	c Credentials) (revoked bool, err error) {
+	c Credentials) (sent string, revoked bool, err error) {
 	key := mailKey(r.Reference)
 	if queued, err := d.mails.Queued(ctx, key); queued || err != nil {
-		return false, err
+		return "", false, err
 	}
 	var only bool
 	switch r.Token {
@@ -198,24 +199,24 @@ func (d *Deliverer) introduce(ctx context.Context, r Record,
 		err = d.customers.RevokeToken(ctx, r.Token)
 	}
 	if err != nil {
-		return false, err
+		return "", false, err
 	}
 	if gone, err := d.note(ctx, r, c.Customer.ID, tokenUnsure); gone || err != nil {
-		return gone, err
+		return "", gone, err
 	}
 	id, token, err := d.customers.NewToken(ctx, c.Customer.ID, only)
 	if err != nil {
-		return false, err
+		return "", false, err
 	}
 	if gone, err := d.note(ctx, r, c.Customer.ID, id); gone || err != nil {
-		return gone, errors.Join(err, d.customers.RevokeToken(ctx, id))
+		return "", gone, errors.Join(err, d.customers.RevokeToken(ctx, id))
 	}
 	c.Token = token
 	queued, err := d.mails.Credentials(ctx, key, r.Email, c)
 	if err == nil && !queued { // another attempt was quicker after all, and its token is in the mail
-		err = d.customers.RevokeToken(ctx, id)
+		return "", false, d.customers.RevokeToken(ctx, id)
 	}
-	return false, err
+	return token, false, err
 }
 
 // note notes a token. It reports true when the purchase was revoked meanwhile.

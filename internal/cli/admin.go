@@ -255,6 +255,8 @@ type customerAddCmd struct {
 	Plan  string `default:"starter" help:"Plan of the catalogue (${default})."`
 	Name  string `help:"Name of the customer."`
 	Slug  string `help:"First label of its API domain. Default: from the name."`
+
+	ShowToken bool `help:"Print the token of a new customer, beside mailing it."`
 	whyFlags
 }
 
@@ -278,13 +280,22 @@ func (c *customerAddCmd) Run(env *environment) error {
 				return table{}, err
 			}
 			t := table{value: d}
+			if c.ShowToken {
+				t.value = struct {
+					billing.Delivery
+					Token string `json:"token"`
+				}{d, d.Token}
+			}
 			t.add("customer", d.Customer.ID)
 			t.add("API domain", b.APIDomain(d.Customer.Slug))
 			t.add("AppCode", d.Customer.AppCode)
 			t.add("credits", d.Package.Credits)
 			t.add("expires", d.Package.Expires)
-			t.add("token",
-				"is in the mail to "+c.Email+", which the service sends within 15 s while it runs")
+			where := "is in the mail to " + c.Email + ", which the service sends within 15 s while it runs"
+			if c.ShowToken {
+				where = cmp.Or(d.Token, "the customer has one; a new one is made on /developers/account")
+			}
+			t.add("token", where)
 			return t, nil
 		})
 }

@@ -356,10 +356,11 @@ func TestCredentialsMail(t *testing.T) {
 		s := prepare(t, address)
 		var made struct {
 			Customer struct{ Slug, AppCode string }
+			Token    string
 		}
 		s.start(t)
 		s.stop(t)
-		s.admin(t, &made, "customer", "add", "buyer@example.com", "--slug", "buyers-own")
+		s.admin(t, &made, "customer", "add", "buyer@example.com", "--slug", "buyers-own", "--show-token")
 		s.start(t)
 		text := s.mail(t, "credentials")
 		host := "buyers-own.localhost"
@@ -376,7 +377,14 @@ func TestCredentialsMail(t *testing.T) {
 		if code := said("AppCode"); code != made.Customer.AppCode {
 			t.Errorf("AppCode %q, want %q", code, made.Customer.AppCode)
 		}
-		token := said("Bearer token")
+		token := said("Bearer token:")
+		if token != made.Token {
+			t.Errorf("the mail's token is %q, and %q was printed", token, made.Token)
+		}
+		file := s.mailFile(t, "credentials", "")
+		if !strings.Contains(string(file), "\r\n"+token+"\r\n") {
+			t.Errorf("the token cannot be copied whole from the mail's file:\n%s", file)
+		}
 		a := s.send(t, customer{host: host, token: token}.cleanup(media(page)))
 		developerCleaned(t, a)
 		a.cost(t, 1, 499)

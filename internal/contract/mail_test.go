@@ -17,10 +17,9 @@ func (s *service) mail(t *testing.T, kind string) string {
 	return s.mailTo(t, kind, "")
 }
 
-// mailTo is mail for one of several people; an empty address is anybody's.
-func (s *service) mailTo(t *testing.T, kind, email string) string {
+// mailFile is the file of the first mail of a kind to somebody; an empty address is anybody's.
+func (s *service) mailFile(t *testing.T, kind, email string) (file []byte) {
 	t.Helper()
-	var message *netmail.Message
 	s.log.wait(t, "mail written", func(l line) bool {
 		if l["msg"] != "mail written" || l["kind"] != kind {
 			return false
@@ -29,15 +28,28 @@ func (s *service) mailTo(t *testing.T, kind, email string) string {
 		if !strings.HasPrefix(name, s.data) {
 			t.Fatalf("the mail is in %q", name)
 		}
-		text, err := os.ReadFile(name)
-		if err != nil {
+		var err error
+		if file, err = os.ReadFile(name); err != nil {
 			t.Fatal(err)
 		}
-		if message, err = netmail.ReadMessage(bytes.NewReader(text)); err != nil {
-			t.Fatal(err)
-		}
-		return strings.Contains(message.Header.Get("To"), email)
+		return strings.Contains(readMail(t, file).Header.Get("To"), email)
 	})
+	return file
+}
+
+func readMail(t *testing.T, file []byte) *netmail.Message {
+	t.Helper()
+	message, err := netmail.ReadMessage(bytes.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return message
+}
+
+// mailTo is mail for one of several people.
+func (s *service) mailTo(t *testing.T, kind, email string) string {
+	t.Helper()
+	message := readMail(t, s.mailFile(t, kind, email))
 	_, parameters, err := mime.ParseMediaType(message.Header.Get("Content-Type"))
 	if err != nil {
 		t.Fatal(err)

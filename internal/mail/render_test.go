@@ -25,7 +25,7 @@ func TestRender(t *testing.T) {
 		{mail.KindCredentials, credentials, []string{
 			"https://acme.api.unink.example", "app123", "tok.en", "Popular", "5000",
 			"20 May 2027, 12:00 UTC",
-			"curl https://acme.api.unink.example/cleanup", "'Authorization: Bearer tok.en'", "secret"}},
+			"clean.jpg https://acme.api.unink.example/cleanup", "'Authorization: Bearer tok.en'", "secret"}},
 	} {
 		m, err := mail.Render(test.kind, "user@example.com", test.data)
 		if err != nil {
