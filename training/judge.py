@@ -151,7 +151,8 @@ def write_pages(out, split, names, laid, composed, printed, seed):
 
 
 def store(out, name, image, label, form=".jpg"):
-    cv2.imwrite(str(out / "pages" / (name + form)), image[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, 92])
+    quality = [cv2.IMWRITE_JPEG_QUALITY, 92] if form == ".jpg" else []
+    cv2.imwrite(str(out / "pages" / (name + form)), image[..., ::-1], quality)
     told = np.full(label.shape, UNKNOWN, np.uint8)
     told[label == net.PAPER] = 0
     told[label == net.PRINT] = 1

@@ -252,6 +252,8 @@ func isNarrow(_ *testing.T, _ *service, p *browsertest.Page) {
 	p.Pick(p.File(strings.Repeat("a long name ", 12)+".png", picture(300, 420)))
 	p.UntilLong(`states() == 'done'`)
 	p.Is(`document.documentElement.scrollWidth <= 360`, "true")
+	p.Is(`document.querySelector('header.site').offsetHeight < 80`, "true") // one line
+	p.Is(`getComputedStyle(document.querySelector('#queue ul')).overflowY`, "visible")
 	p.Is(
 		`[...document.querySelectorAll('button, a, label')].filter((e) => e.offsetHeight && e.offsetHeight < 24).length`, "0",
 	)
@@ -565,6 +567,18 @@ func findsNothing(t *testing.T, _ *service, p *browsertest.Page) {
 	p.Is(`document.querySelector('[data-do=again]').hidden`, "true")
 	p.Press("Paint over it: print.png")
 	p.Until(`!document.querySelector('#touch-tools').hidden`)
+}
+
+// Who has no page at hand tries the one that is shown; what is done with a page is in view then,
+// without scrolling, and of what is offered only that is loud.
+func triesTheSample(_ *testing.T, _ *service, p *browsertest.Page) {
+	p.Look(1280, 800, "light")
+	p.Pressed("#sample")
+	p.UntilLong(`states() == 'done'`)
+	p.Is(`document.querySelector('#queue .name').textContent + document.querySelector('#sample').offsetHeight`,
+		"Sample.webp0")
+	p.Is(`['#actions .download', '#touch-up'].filter((s) => document.querySelector(s).getBoundingClientRect().bottom > 800).join()`, "")
+	p.Is(`[...document.querySelectorAll('main button.primary')].filter((b) => b.offsetHeight > 0).length`, "1")
 }
 
 func copiesAndPrints(t *testing.T, _ *service, p *browsertest.Page) {

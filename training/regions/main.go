@@ -29,6 +29,8 @@ import (
 	"runtime"
 	"strings"
 
+	_ "golang.org/x/image/webp"
+
 	"unink/internal/nn"
 	"unink/internal/restore"
 	"unink/internal/restore/strokes"

@@ -377,6 +377,10 @@ for (const input of findAll<HTMLInputElement>('input[type=file]')) {
     input.value = '';
   });
 }
+find('#sample').addEventListener('click', async () => {
+  const blob = await (await fetch(find<HTMLImageElement>('#result .before').dataset.sample!)).blob();
+  void add([new File([blob], `${t('front.js.sample')}.webp`, { type: 'image/webp' })]);
+});
 addEventListener('paste', (event) => void add([...(event.clipboardData?.files ?? [])]));
 for (const kind of ['dragenter', 'dragover', 'dragleave', 'drop'] as const) {
   addEventListener(kind, (event) => {
