@@ -1,15 +1,13 @@
 # The two commands that matter: `make run` starts the service, `make test` sets up and passes the
 # tests. Both need Go, a C compiler and npm (which fetches ONNX Runtime and what the web pages are made with, once).
 
-VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
-LDFLAGS := -s -w -X unink/internal/cli.version=$(VERSION)
 # The race detector slows the arithmetic some ten times and finds nothing in one goroutine's
 # loops; it watches the packages where goroutines meet.
 RACE := ./internal/gate ./internal/fleet ./internal/bulk ./internal/httpapi ./internal/cli ./internal/job ./internal/limit ./internal/mail ./internal/usage ./internal/certs
 FUZZTIME ?= 10s
 LINT := go tool -modfile=tools.mod golangci-lint
 
-.PHONY: deps build npm run services test race lint bench bench-quality bench-finish bench-real bench-labelled picture train fuzz vuln soak resilience bench-load
+.PHONY: deps build npm run services services-stop test race lint bench bench-quality bench-finish bench-real bench-labelled picture train fuzz vuln soak resilience bench-load
 
 # ONNX Runtime for this platform and PDFium, verified by checksum, and the bundle of the web pages; each is left alone when it is up to date.
 deps:
@@ -18,7 +16,7 @@ deps:
 	go run ./internal/webui/bundle
 
 build: deps
-	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/unink ./cmd/unink
+	go build -trimpath -ldflags '-s -w' -o bin/unink ./cmd/unink
 
 # The library for browsers and Node as an npm package, build/unink-VERSION.tgz.
 npm: deps
@@ -30,8 +28,12 @@ run: build
 	./bin/unink serve
 
 # PostgreSQL and Redis on spare ports, for the tests; installed from Debian where they are missing.
+# They stay for the next run, until make services-stop.
 services:
 	sh deploy/test/services.sh
+
+services-stop:
+	sh deploy/test/services.sh stop
 
 test: deps services
 	go test -timeout 30m ./...

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Starts what the tests need beside the program: PostgreSQL and Redis on spare ports of this machine, with nothing
 # kept. Installs from Debian what is missing (as root), with the clients that examples/ are for and the browser that
-# the front page is tried in. Run again, it finds all of it running.
+# the front page is tried in. Run again, it finds all of it running; "services.sh stop" ends them.
 set -eu
 
 home=${UNINK_TEST_SERVICES:-/tmp/unink-services}
@@ -28,6 +28,11 @@ if [ "$(id -u)" = 0 ]; then # PostgreSQL will not run as root
     as_postgres() { runuser -u postgres -- "$@"; }
 fi
 cd "$home"
+if [ "${1:-start}" = stop ]; then
+    redis-cli -p $redis_port shutdown nosave 2>/dev/null || true
+    as_postgres "$bin/pg_ctl" -D "$home/postgres" -w -m fast stop >/dev/null 2>&1 || true
+    exit
+fi
 if [ ! -f "$home/postgres/PG_VERSION" ]; then
     as_postgres "$bin/initdb" -D "$home/postgres" -U unink --auth=trust --encoding=UTF8 --no-sync >/dev/null
 fi

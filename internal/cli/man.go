@@ -26,7 +26,7 @@ func (manCmd) Run(env *environment, k *kong.Context) error {
 // manual is the page of the program's commands and flags.
 func manual(app *kong.Application) string {
 	var m manPage
-	m.line(".TH", "UNINK", "1", "", "unink "+version, "User Commands")
+	m.line(".TH", "UNINK", "1", "", "unink "+version(), "User Commands")
 	m.line(".SH", "NAME")
 	m.text("unink - removes the handwriting from pictures of printed pages")
 	m.line(".SH", "SYNOPSIS")

@@ -263,7 +263,7 @@ func (c *serveCmd) http() (httpapi.Config, error) {
 	cfg := httpapi.DefaultConfig()
 	cfg.Gate.Workers, cfg.Gate.Queue, cfg.MaxRequests = c.Workers, c.Queue, c.MaxRequests
 	cfg.Deadline, cfg.UploadTimeout, cfg.DrainTimeout = c.Deadline, c.UploadTimeout, c.DrainTimeout
-	cfg.DeveloperToken, cfg.Version = c.DevToken, version
+	cfg.DeveloperToken, cfg.Version = c.DevToken, version()
 	cfg.PublicURL, cfg.Domain, cfg.Contact, cfg.Browser = c.PublicURL, c.Domain, c.Contact,
 		webui.Browser(c.Browser)
 	cfg.Windows[0].Limit, cfg.Windows[1].Limit = c.PerMinute, c.PerHour

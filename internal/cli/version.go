@@ -3,15 +3,36 @@ package cli
 import (
 	"fmt"
 	"runtime"
+	"runtime/debug"
+	"sync"
 
 	"github.com/alecthomas/kong"
+
+	"unink"
 )
 
-// version is set when the program is built.
-var version = "devel"
+// version is the release and, as build metadata, the commit that the program was built of, where
+// that is known.
+var version = sync.OnceValue(func() string {
+	commit, changed := "", ""
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			switch {
+			case s.Key == "vcs.revision" && len(s.Value) > 12:
+				commit = "+" + s.Value[:12]
+			case s.Key == "vcs.modified" && s.Value == "true":
+				changed = ".changed"
+			}
+		}
+	}
+	if commit == "" {
+		changed = ""
+	}
+	return unink.Version() + commit + changed
+})
 
 func versionLine() string {
-	return fmt.Sprintf("unink %s (%s, %s/%s)", version, runtime.Version(), runtime.GOOS,
+	return fmt.Sprintf("unink %s (%s, %s/%s)", version(), runtime.Version(), runtime.GOOS,
 		runtime.GOARCH)
 }
 

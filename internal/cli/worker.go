@@ -44,7 +44,7 @@ func (c *workerCmd) Run(env *environment) error {
 		return err
 	}
 	about := engine.Describe()
-	build := fleet.Build{Version: version, Model: about.ModelSHA256}
+	build := fleet.Build{Version: version(), Model: about.ModelSHA256}
 	w, err := fleet.NewWorker(config, fleet.WorkerConfig{
 		Slots: slots, Drain: c.DrainTimeout, Build: build,
 	}, engine, log)
@@ -52,7 +52,7 @@ func (c *workerCmd) Run(env *environment) error {
 		return errors.Join(err, engine.Close())
 	}
 	log.Info("working", "worker", w.ID(), "slots", slots, "device", about.Device, "model",
-		about.ModelSHA256, "version", version)
+		about.ModelSHA256, "version", version())
 	if err := w.Run(env.ctx); err != nil {
 		return err // a page hangs in the engine, which would not close
 	}

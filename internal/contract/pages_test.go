@@ -40,7 +40,7 @@ var pageFlows = []struct {
 		"blank pages": keepsBlankPages, "marked": takesMarksOff, "damaged": isDamaged, "together": savesTogether,
 		"again": cleansAgain, "hands on": handsOn, "order": keepsTheOrder, "formats": savesInFormats,
 		"zoom": zooms, "copy and print": copiesAndPrints, "nothing found": findsNothing, "touch-up": touchesUp,
-		"sample": triesTheSample,
+		"sample":        triesTheSample,
 		"touch-up left": touchesUpAndLeaves, "two tabs": hasTwoTabs, "shared": shares,
 		"light weight":       isLight,
 		"life of an account": livesWithAnAccount, "sessions": endsSessions,
