@@ -118,6 +118,39 @@ func cleansOnTheDevice(t *testing.T, s *service, p *browsertest.Page) {
 	}
 }
 
+// Once a photo was cleaned on the device, all that the page can do is done without a network: what
+// it needs for it is kept.
+func doesAllWithoutNetwork(t *testing.T, s *service, p *browsertest.Page) {
+	g := newGateway(t, s)
+	p = g.window(p)
+	p.Is(`document.querySelector('#private').textContent.includes('are loaded once')`, "true")
+	p.Pick(p.File("photo.png", picture(220, 120)))
+	p.UntilLong(`states() == 'done'`)
+	p.Is(`document.querySelector('#private').textContent.includes('It is loaded')`, "true")
+	p.UntilLong(`window.all || (caches.keys().then(async (names) => {
+		for (const name of names) {
+			const kept = await (await caches.open(name)).keys();
+			window.all ||= kept.some(({ url }) => url.includes('/touch-'));
+		}
+	}), false)`)
+	g.close(everything)
+	p.Pick(p.File("two.pdf", browsertest.PDF(browsertest.PDFPage{Width: 100, Height: 100, Grey: 90},
+		browsertest.PDFPage{Width: 120, Height: 100, Grey: 90})))
+	p.UntilLong(`states() == 'done,done'`)
+	if name, data := p.Download("#all-zip"); !strings.HasSuffix(name, ".zip") || len(data) == 0 {
+		t.Errorf("the archive is %q of %d bytes", name, len(data))
+	}
+	if name, data := p.Download("#all-pdf"); sizesOf(p.ReadPDF(data)) == "" {
+		t.Errorf("the PDF is %q of %d bytes", name, len(data))
+	}
+	p.Pressed("#touch-up")
+	p.Until(`!document.querySelector('#touch-tools').hidden`)
+	p.Pressed("#touch-done")
+	if asked := g.heard(); len(asked) > 0 {
+		t.Errorf("without a network: %v", asked)
+	}
+}
+
 // Without a network a PDF is cleaned page by page, and ten pictures.
 func cleansManyOnTheDevice(t *testing.T, s *service, p *browsertest.Page) {
 	g := newGateway(t, s)

@@ -64,7 +64,8 @@ var pageFlows = []struct {
 	{"away", openHanded, map[string]flow{"away": findsItGone}},
 	{"device", onDevice, map[string]flow{
 		"guest on the device": cleansOnTheDevice, "many on the device": cleansManyOnTheDevice,
-		"same on the device": isTheSameOnTheDevice, "alike on the device": comparesAlike,
+		"all without a network": doesAllWithoutNetwork,
+		"same on the device":    isTheSameOnTheDevice, "alike on the device": comparesAlike,
 		"stopped on the device": stopsOnTheDevice, "failing on the device": failsOnTheDevice,
 	}},
 	{"only", []string{"--browser", "only"}, map[string]flow{"only the device": hasOnlyTheDevice}},

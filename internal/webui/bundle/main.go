@@ -138,6 +138,7 @@ func install() error {
 type builder struct {
 	manifest
 	files map[string][]byte // by name in the folder
+	later []string          // scripts of the front page, those with it and those it loads when needed
 	wasm  []byte            // the engine
 }
 
@@ -222,7 +223,10 @@ func (b *builder) scripts() error {
 		source := path.Base(output.EntryPoint)
 		b.Files[source] = name
 		if page, script := strings.CutSuffix(source, ".ts"); script {
-			b.Loads[page] = imports(outputs, name, nil)[1:]
+			b.Loads[page] = imports(outputs, name, nil, "import-statement")[1:]
+			if page == "front" {
+				b.later = imports(outputs, name, nil, "import-statement", "dynamic-import")
+			}
 		}
 	}
 	return nil
@@ -239,6 +243,19 @@ func (b *builder) serviceWorker() error {
 	if err != nil {
 		return err
 	}
+	later := slices.DeleteFunc(slices.Clone(b.later), func(name string) bool {
+		return slices.Contains(keep, name)
+	})
+	for name := range b.files {
+		if strings.HasPrefix(name, b.Files["pdfjs"]+"/") {
+			later = append(later, name)
+		}
+	}
+	slices.Sort(later)
+	rest, err := json.Marshal(later)
+	if err != nil {
+		return err
+	}
 	var engine []string
 	for _, name := range engineFiles {
 		engine = append(engine, b.Files[name])
@@ -248,7 +265,7 @@ func (b *builder) serviceWorker() error {
 		return err
 	}
 	options := esbuild([]string{root + "/src/worker/sw.ts"})
-	options.Define = map[string]string{"KEEP": string(list), "ENGINE": string(large),
+	options.Define = map[string]string{"KEEP": string(list), "ENGINE": string(large), "LATER": string(rest),
 		"VERSION": fmt.Sprintf("%q", b.Inputs[:12])}
 	options.EntryNames = "[name]"
 	_, err = b.run(options)
@@ -299,14 +316,14 @@ func (b *builder) run(options api.BuildOptions) (map[string]output, error) {
 }
 
 // imports lists a script and all that it imports at once.
-func imports(outputs map[string]output, name string, found []string) []string {
+func imports(outputs map[string]output, name string, found []string, kinds ...string) []string {
 	if slices.Contains(found, name) {
 		return found
 	}
 	found = append(found, name)
 	for _, i := range outputs[name].Imports {
-		if i.Kind == "import-statement" {
-			found = imports(outputs, path.Base(i.Path), found)
+		if slices.Contains(kinds, i.Kind) {
+			found = imports(outputs, path.Base(i.Path), found, kinds...)
 		}
 	}
 	return found

@@ -24,6 +24,9 @@ type Answer = Extract<News, { image: Blob } | { failed: string } | { ready: true
 
 let engine: Worker | null = null;
 
+/** Whether the engine has been loaded. */
+export const loaded = (): boolean => engine !== null;
+
 /** Cleans a page; told hears what is done to it. */
 export async function cleanHere(page: Page, options: Options, signal: AbortSignal, told: Told): Promise<Result> {
   if (!capable()) throw new NotCleaned(t('front.js.deviceOld'));
@@ -49,6 +52,7 @@ async function start(signal: AbortSignal, told: Told): Promise<void> {
     bytes: shown.engine!.bytes,
   };
   await ask({ parts }, signal, told);
+  navigator.serviceWorker?.controller?.postMessage('keep');
 }
 
 function stop(): void {
@@ -64,7 +68,7 @@ function ask(order: Order, signal: AbortSignal, told: Told): Promise<Answer> {
     signal.throwIfAborted();
     worker.onerror = () => reject(notCleaned('load'));
     worker.onmessage = ({ data }: MessageEvent<News>) => {
-      if ('loaded' in data) told(t('front.js.engineLoading', { percent: number(Math.floor(100 * data.loaded)) }), data.loaded);
+      if ('loaded' in data) told(data.loaded < 1 ? t('front.js.engineLoading', { percent: number(Math.floor(100 * data.loaded)) }) : t('front.js.engineStarting'), data.loaded);
       else if ('stage' in data) tellStage(data.stage, told);
       else if ('failed' in data) reject(notCleaned(data.failed));
       else resolve(data);

@@ -2,7 +2,7 @@
 import '../site';
 import { announce, count, find, findAll, page as shown, t, tell } from '../page';
 import { showLeft } from '../front/allowance';
-import { capable } from '../front/device';
+import { capable, loaded } from '../front/device';
 import { List, type Action } from '../front/list';
 import { cleaned, finished, stateOf, type Job, type Page } from '../front/model';
 import { Queue } from '../front/queue';
@@ -41,6 +41,7 @@ const queue = new Queue(store, {
   announced: (job) => list.announce(job),
   finished: (job, page) => {
     thumb(job);
+    if (onDevice()) showPlace();
     if (viewed?.page === page) view(job, page);
     if (viewed) return;
     view(job, page);
@@ -169,7 +170,7 @@ function showPlace(): void {
   const here = onDevice();
   for (const line of findAll('#private')) {
     line.hidden = !here;
-    find('span', line).textContent = t('front.js.engineSize', { size: bytes(shown.engine!.packed) });
+    find('span', line).textContent = loaded() ? t('front.js.engineThere') : t('front.js.engineSize', { size: bytes(shown.engine!.packed) });
   }
   if (here) find('#left').hidden = true;
   else void showLeft();

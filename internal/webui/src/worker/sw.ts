@@ -4,6 +4,7 @@ export {};
 declare const self: ServiceWorkerGlobalScope & { site?: Site };
 declare const KEEP: string[]; // what the front page loads
 declare const ENGINE: string[]; // what cleaning on the device loads besides, when it is first used
+declare const LATER: string[]; // what the front page loads when it needs it: for PDFs, touching up, saving
 declare const VERSION: string;
 
 /** What `unink site` puts before this script, since a plain web server tells browsers none of it. */
@@ -51,10 +52,22 @@ self.addEventListener('fetch', (event) => {
   else if (request.method === 'POST' && address === at('share')) event.respondWith(share(request));
 });
 
+// Who cleans on the device means to do so without a network, all that the page can do.
+self.addEventListener('message', ({ data }) => {
+  if (data === 'keep') void keepLater();
+});
+
+async function keepLater(): Promise<void> {
+  const cache = await caches.open(kept);
+  for (const address of LATER.map((name) => at(`assets/${name}`))) {
+    if (!await cache.match(address)) await cache.add(address);
+  }
+}
+
 /** Keeps what is large and still the same, so that it need not be loaded again. */
 async function takeOver(old: string): Promise<void> {
   const [from, to] = await Promise.all([caches.open(old), caches.open(kept)]);
-  for (const address of ENGINE.map((name) => at(`assets/${name}`))) {
+  for (const address of [...ENGINE, ...LATER].map((name) => at(`assets/${name}`))) {
     const found = await from.match(address);
     if (found) await to.put(address, found);
   }
