@@ -3,7 +3,7 @@ package pdf
 import (
 	"bytes"
 	"context"
-	_ "embed"
+	"embed"
 	"errors"
 	"os"
 	"path/filepath"
@@ -17,20 +17,24 @@ import (
 	"unink/internal/sandbox"
 )
 
-// PDFium, compiled to WebAssembly. When the compiler finds no such file, run "make deps"
-// (go run ./internal/pdf/fetch) first.
+// PDFium, compiled to WebAssembly, which "make deps" (go run ./internal/pdf/fetch) brings; pdfium.md
+// is there without it, so that the rest can be built.
 //
-//go:embed pdfium.wasm.zst
-var pdfiumWasm []byte
+//go:embed pdfium.*
+var fetched embed.FS
 
 // pdfium is compiled when it is first needed, which takes seconds the first time on a machine.
 var pdfium = sync.OnceValues(func() (m sandbox.Module, err error) {
+	packed, err := fetched.ReadFile("pdfium.wasm.zst")
+	if err != nil {
+		return m, errors.New("this build has no PDFium: run make deps, and build again")
+	}
 	z, err := zstd.NewReader(nil)
 	if err != nil {
 		return m, err
 	}
 	defer z.Close()
-	wasm, err := z.DecodeAll(pdfiumWasm, nil)
+	wasm, err := z.DecodeAll(packed, nil)
 	if err != nil {
 		return m, err
 	}

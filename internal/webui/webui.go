@@ -12,6 +12,7 @@ import (
 	"embed"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html/template"
 	"io"
@@ -26,7 +27,9 @@ import (
 //go:embed layout.html pages/*.html locales/*.json
 var sources embed.FS
 
-//go:embed all:dist
+// What "make deps" (go run ./internal/webui/bundle) builds; dist.md is there without it.
+//
+//go:embed all:dist*
 var built embed.FS
 
 // policy lets a page load what is its own, show pictures that the browser holds, and nothing else.
@@ -98,7 +101,7 @@ func New(cfg Config) (*UI, error) {
 	u := &UI{cfg: cfg, root: "/", pages: map[string]*template.Template{}}
 	text, err := built.ReadFile("dist/manifest.json")
 	if err != nil {
-		return nil, err
+		return nil, errors.New("this build has no web pages: run make deps, and build again")
 	}
 	if err := json.Unmarshal(text, &u.manifest); err != nil {
 		return nil, err
