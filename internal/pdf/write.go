@@ -172,7 +172,7 @@ func (w *writer) picture(number int, p Page) error {
 	}
 	e := fax(p.Pixels, data)
 	if !p.Fax {
-		if e, err = embed(data); err != nil {
+		if e, err = embedCoded(data); err != nil {
 			return err
 		}
 	}
@@ -219,8 +219,8 @@ func fax(size image.Point, data []byte) embedded {
 
 var errPicture = errors.New("the picture is of a kind that cannot be put into a PDF")
 
-// embed takes a picture over without decoding it: PDF knows both ways of compression.
-func embed(data []byte) (embedded, error) {
+// embedCoded takes a picture over without decoding it: PDF knows both ways of compression.
+func embedCoded(data []byte) (embedded, error) {
 	if bytes.HasPrefix(data, []byte("\x89PNG\r\n\x1a\n")) {
 		return embedPNG(data)
 	}
