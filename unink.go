@@ -43,8 +43,9 @@ type Config struct {
 	// Limits bound what [Cleaner.Clean] accepts.
 	Limits Limits
 	// Show is for looking into the engine: it is given each page as it came and as stages leave it,
-	// by the names of [Pictures]; "segment" has writing in red and print in black. It must not change the picture, nor keep it after it returns. It is called with
-	// the page's context, for several pages at once where several are cleaned.
+	// by the names of [Pictures]; "segment" has writing in red and print in black. It must not
+	// change the picture, nor keep it after it returns. It is called with the page's context, for
+	// several pages at once where several are cleaned.
 	Show func(ctx context.Context, stage string, page *image.RGBA)
 }
 

@@ -181,8 +181,8 @@ func (d *Deliverer) customer(ctx context.Context, p Purchase) (Customer, error) 
 }
 
 // introduce sends a customer its credentials with a fresh token, once, such that of the tokens made
-// for the purchase only the one in the mail, which it returns, is good. What is noted before each step tells the next
-// attempt, should this one be cut off, which token to end.
+// for the purchase only the one in the mail, which it returns, is good. What is noted before each
+// step tells the next attempt, should this one be cut off, which token to end.
 func (d *Deliverer) introduce(ctx context.Context, r Record,
 	c Credentials) (sent string, revoked bool, err error) {
 	key := mailKey(r.Reference)

@@ -20,8 +20,8 @@ import (
 )
 
 // scriptBind is "bind FILE KIND...": it makes a PDF of pages: of text, with blue ink on it, marked
-// in a PDF program, lying on their side, blank, scanned, or tiny, which cannot be drawn. FILE may be
-// made "encrypted" or "cut" instead.
+// in a PDF program, lying on their side, blank, scanned, or tiny, which cannot be drawn. FILE may
+// be made "encrypted" or "cut" instead.
 func scriptBind(ts *testscript.TestScript, _ bool, args []string) {
 	var pages []pdftest.Page
 	var data []byte

@@ -557,7 +557,7 @@ func seen(p *browsertest.Page) {
 }
 
 // Where nothing is found that is said, and what can be done about it is offered.
-func findsNothing(t *testing.T, _ *service, p *browsertest.Page) {
+func findsNothing(_ *testing.T, _ *service, p *browsertest.Page) {
 	p.Pick(p.File("print.png", encoded(drawn(400, 500, true))))
 	p.UntilLong(`states() == 'done'`)
 	p.Is(`document.querySelector('.state').textContent`, "No handwriting was found.")

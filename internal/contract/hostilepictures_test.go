@@ -257,7 +257,8 @@ func hostileTIFFs() map[string][]byte {
 		"round":     file(nil, 8, grey(4000, 1)...),
 		"long tags": file(nil, 0, append(grey(4000, 1), [4]uint32{273, long, 1<<32 - 1, 8})...),
 		"fax": file(bytes.Repeat([]byte{0xff}, 4_000_000), 0, append(grey(4000, 4),
-			[4]uint32{273, long, 1, 8}, [4]uint32{278, long, 1, 4000}, [4]uint32{279, long, 1, 4_000_000})...),
+			[4]uint32{273, long, 1, 8}, [4]uint32{278, long, 1, 4000},
+			[4]uint32{279, long, 1, 4_000_000})...),
 	}
 }
 

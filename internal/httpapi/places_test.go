@@ -54,7 +54,8 @@ func TestWaitForAPlaceEnds(t *testing.T) {
 			t.Fatal(err)
 		}
 		began := time.Now()
-		if err := p.take(t.Context(), holder{"bob", true}); asFailure(err).kind != asFailure(errFull()).kind {
+		err := p.take(t.Context(), holder{"bob", true})
+		if asFailure(err).kind != asFailure(errFull()).kind {
 			t.Errorf("%v", err)
 		}
 		if took := time.Since(began); took != placeWait {

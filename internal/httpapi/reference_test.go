@@ -83,8 +83,8 @@ func TestReferenceLoadsNothing(t *testing.T) {
 		}
 	}
 	for _, address := range regexp.MustCompile(`https?://[^/\s<]*`).FindAllString(page, -1) {
-		if !slices.Contains([]string{"http://localhost:8080", "http://acme.localhost:8080)", "https://{slug}.{base"},
-			address) {
+		if !slices.Contains([]string{"http://localhost:8080", "http://acme.localhost:8080)",
+			"https://{slug}.{base"}, address) {
 			t.Errorf("the page names %q", address)
 		}
 	}

@@ -126,7 +126,8 @@ func TestTurnedPageOfPDF(t *testing.T) {
 	}
 }
 
-// masker is an engine that says that it removed what lies in the upper half of a page, or the lower.
+// masker is an engine that says that it removed what lies in the upper half of a page, or in the
+// lower one.
 type masker struct {
 	painter
 	upper bool

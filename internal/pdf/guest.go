@@ -17,8 +17,8 @@ import (
 	"unink/internal/sandbox"
 )
 
-// PDFium, compiled to WebAssembly, which "make deps" (go run ./internal/pdf/fetch) brings; pdfium.md
-// is there without it, so that the rest can be built.
+// PDFium, compiled to WebAssembly, which "make deps" (go run ./internal/pdf/fetch) brings;
+// pdfium.md is there without it, so that the rest can be built.
 //
 //go:embed pdfium.*
 var fetched embed.FS

@@ -265,7 +265,8 @@ func (b *builder) serviceWorker() error {
 		return err
 	}
 	options := esbuild([]string{root + "/src/worker/sw.ts"})
-	options.Define = map[string]string{"KEEP": string(list), "ENGINE": string(large), "LATER": string(rest),
+	options.Define = map[string]string{"KEEP": string(list), "ENGINE": string(large),
+		"LATER":   string(rest),
 		"VERSION": fmt.Sprintf("%q", b.Inputs[:12])}
 	options.EntryNames = "[name]"
 	_, err = b.run(options)
