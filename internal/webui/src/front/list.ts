@@ -229,6 +229,6 @@ function describeDone(job: Job): string {
     const all = count('front.js.donePages', done);
     return nothing ? t('front.js.announce', { name: all, what: nothing }) : all;
   }
-  if (nothing) return nothing;
+  if (nothing) return job.shrunk ? t('front.js.nothingSmaller') : nothing;
   return t(job.shrunk ? 'front.js.doneSmaller' : 'front.js.done', { size: bytes(finished(pages[0]!.result!).size) });
 }
