@@ -44,7 +44,7 @@ PRINT_WEIGHT = 3.0  # of print lost against writing left
 PAGE_WEIGHT = 0.3  # of whether anybody wrote on the page
 CLEAN_WEIGHT = 0.1  # of the region most taken for writing on a page that nobody wrote on
 SUREST = 8.0  # log-odds of a region, for what the page makes of it
-VIEWS = 1  # of a page with writing, beside itself; others get writing laid on them
+VIEWS = 2  # of a page with writing, beside itself; others get writing laid on them
 UNKNOWN = 3  # in label pictures
 
 
