@@ -48,16 +48,16 @@ def some_pages():
     if not images:
         shards = Shards("train")
         images = [shards.crop(i)[0] for i in range(min(SAMPLES, len(shards)))]
-    return [(torch.from_numpy(views.overview_of(image))[None],) for image in images]
+    return [(N.as_input(views.overview_of(image)[None]),) for image in images]
 
 
 def write_parity(model, context, out):
     for i, path in enumerate(sorted(out.glob("*.png"))):
-        rgb = cv2.imread(str(path))[..., ::-1]
+        rgb = np.ascontiguousarray(cv2.imread(str(path))[..., ::-1])
         height, width = (n // N.MULTIPLE for n in rgb.shape[:2])
         told = context[..., i:i + height, :width].contiguous()
         with torch.no_grad():
-            logits = model(torch.from_numpy(views.as_input(rgb))[None], told)
+            logits = model(N.as_input(rgb[None]), told)
         told[0].numpy().astype("<f4").tofile(path.with_suffix(".context.bin"))
         logits[0].numpy().astype("<f4").tofile(path.with_suffix(".bin"))
 

@@ -128,6 +128,11 @@ class Overview(nn.Module):
         return self.join(F.interpolate(coarse, scale_factor=2.0, mode="nearest") + fine)
 
 
+def as_input(images, device="cpu"):
+    """Pictures as the networks take them, of uint8 [N, H, W, 3]; the channels lie together."""
+    return torch.from_numpy(images).to(device).permute(0, 3, 1, 2).float() / 255
+
+
 def seen_by(context, places):
     """The context under windows, [n, 64, S/32, S/32], of contexts [n, 64, 64, 64] and places [n, S/32, S/32, 2] in -1..1."""
     return F.grid_sample(context, places, padding_mode="border", align_corners=False)

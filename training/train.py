@@ -18,13 +18,13 @@ weights to ship while the run itself goes on.
 import argparse
 import ctypes
 import json
-import math
+import multiprocessing
 import os
 import signal
 import sys
 import time
 import tomllib
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -142,20 +142,14 @@ class Material:
         odds = self.odds[written] * hard
         return int(rng.choice(len(odds), p=odds / odds.sum()))
 
-    def batch(self, rng, hard, pages, windows, size):
-        """Tensors of a step, and the sources of its pages."""
-        chosen = [self.page(rng, hard) for _ in range(pages)]
-        seen = [views.view(rng, image, label, windows, size) for image, label, _ in chosen]
-        return batch_of(seen), [at for *_, at in chosen]
-
 
 class Hardness:
     """How hard each source was when it was last shown. What is made ahead of a step cannot know of
-    the step before, so a batch is chosen by what was known two steps ago, also after a stop."""
+    the step before, so pages are chosen by what was known some steps ago, also after a stop."""
 
-    def __init__(self, count):
+    def __init__(self, count, steps):
         self.loss = np.full(count, np.nan)
-        self.shown = [np.ones(count)] * 2
+        self.shown = [np.ones(count)] * steps
 
     def note(self, sources, losses):
         for at, loss in zip(sources, losses):
@@ -166,31 +160,81 @@ class Hardness:
         odds = np.ones(len(self.loss))
         if known.any():
             odds[known] = np.clip(self.loss[known] / self.loss[known].mean(), EASIEST, HARDEST)
-        self.shown = [self.shown[1], odds]
+        self.shown = self.shown[1:] + [odds]
+
+    def go_on(self, state):
+        """As it was in a run that may have made its pages more, or fewer, steps ahead."""
+        steps = len(self.shown)
+        self.loss, shown = state["loss"], state["shown"]
+        self.shown = (shown + [shown[-1]] * steps)[-steps:] if len(shown) < steps else shown[:steps]
 
 
-def batch_of(seen):
-    join = lambda name, together: torch.from_numpy(together([getattr(v, name) for v in seen]))
-    image = join("windows", np.concatenate).contiguous(memory_format=torch.channels_last)
-    page = join("overview", np.stack).contiguous(memory_format=torch.channels_last)
-    return image, page, join("places", np.concatenate), join("labels", np.concatenate), join("present", np.stack)
+class Ahead:
+    """Makes the pages of the next steps while one is learned from: in a thread, or in processes.
+    Every page has a generator of its own, so that it does not matter who makes it."""
+
+    def __init__(self, recipe, rank, parts, processes=0):
+        self.recipe, self.rank = recipe, rank
+        self.material = Material(recipe.shares, rank, parts)
+        self.steps = 1 + -(-2 * processes // recipe.pages)
+        self.made = {}  # by step: what will be its pages
+        if processes:
+            fork = multiprocessing.get_context("fork")  # what the pages are made of is shared
+            self.pool = ProcessPoolExecutor(processes, fork, keep, (self,))
+            self.pool.submit(int).result()  # now, before there are threads and a device
+        else:
+            keep(self)
+            self.pool = ThreadPoolExecutor(1)
+
+    def page(self, step, number, hard):
+        """The view of a page, and the number of its source."""
+        r = self.recipe
+        rng = np.random.default_rng([r.seed, self.rank, step, number])
+        image, label, at = self.material.page(rng, hard)
+        return views.view(rng, image, label, r.windows, r.crop), at
+
+    def ask(self, step, hard):
+        self.made[step] = [self.pool.submit(make, step, number, hard) for number in range(self.recipe.pages)]
+
+    def batch(self, step):
+        """Tensors of a step, and the sources of its pages."""
+        seen, sources = zip(*[page.result() for page in self.made.pop(step)])
+        join = lambda name, together: together([getattr(v, name) for v in seen])
+        batch = [join("windows", np.concatenate), join("overview", np.stack), join("places", np.concatenate),
+                 join("labels", np.concatenate), join("present", np.stack)]
+        return batch, sources
+
+    def stop(self):
+        self.pool.shutdown(cancel_futures=True)
+
+
+kept = []  # what a process makes pages of
+
+
+def keep(ahead):
+    kept[:] = [ahead]
+
+
+def make(step, number, hard):
+    return kept[0].page(step, number, hard)
 
 
 @torch.no_grad()
 def logits_of(model, image, tile=640, margin=32):
     """The logits of a whole page, [4, H, W], tile by tile."""
     h, w = image.shape[:2]
-    overview = torch.from_numpy(views.overview_of(image))[None].contiguous(memory_format=torch.channels_last)
-    context, scale = model.overview(overview), views.overview_scale(h, w)
+    device = next(model.parameters()).device
+    context = model.overview(N.as_input(views.overview_of(image)[None], device))
+    scale = views.overview_scale(h, w)
     padded = cv2.copyMakeBorder(image, margin, tile, margin, tile, cv2.BORDER_REFLECT_101)
     out = np.zeros((len(N.CLASSES), h, w), np.float32)
     step = tile - 2 * margin
     for y in range(0, h, step):
         for x in range(0, w, step):
-            window = torch.from_numpy(views.as_input(padded[y:y + tile, x:x + tile]))[None]
+            window = N.as_input(padded[y:y + tile, x:x + tile][None], device)
             places = torch.from_numpy(views.places_of(x - margin, y - margin, tile, scale))[None]
-            seen = N.seen_by(context, places)
-            logits = model.segmenter(window.contiguous(memory_format=torch.channels_last), seen)[0].numpy()
+            seen = N.seen_by(context, places.to(device))
+            logits = model.segmenter(window, seen)[0].cpu().numpy()
             part = logits[:, margin:margin + min(step, h - y), margin:margin + min(step, w - x)]
             out[:, y:y + step, x:x + step] = part
     return out
@@ -263,26 +307,26 @@ def average_gradients(parameters, world):
 
 def averaging(decay):
     """The mean of the weights of the last steps; of the first few, of all of them."""
-    def update(mean, now, count):
-        kept = min(decay, (1 + count) / (10 + count))
-        return mean * kept + now.to(mean.dtype) * (1 - kept)
+    @torch.no_grad()
+    def update(means, now, count):
+        torch._foreach_lerp_(means, now, 1 - min(decay, (1 + int(count)) / (10 + int(count))))
     return update
 
 
 class Run:
     """A training: what of it is written, and how it is begun and taken up again."""
 
-    def __init__(self, recipe, out, device="cpu", half=False, rank=0, world=1):
+    def __init__(self, recipe, out, ahead, device="cpu", half=False, rank=0, world=1):
         self.recipe, self.out, self.device, self.half = recipe, Path(out), device, half
         self.branch = False
         self.rank, self.world = rank, world
+        self.ahead = ahead
+        self.hardness = Hardness(len(ahead.material.sources), 1 + ahead.steps)
         torch.manual_seed(recipe.seed)
         self.model = N.Eye().to(device, memory_format=torch.channels_last)
         self.trained = self.groups()
         self.optimizer = torch.optim.AdamW(self.trained, weight_decay=0.01)
-        self.mean = AveragedModel(self.model, avg_fn=averaging(recipe.averaging))
-        self.material = Material(recipe.shares, rank, world)
-        self.hardness = Hardness(len(self.material.sources))
+        self.mean = AveragedModel(self.model, multi_avg_fn=averaging(recipe.averaging))
         self.windows, self.step, self.losses = 0, 0, []
         self.decay_from, self.decay = recipe.constant, recipe.decay
 
@@ -315,7 +359,7 @@ class Run:
         self.optimizer.load_state_dict(state["optimizer"])
         self.windows, self.step, self.losses = state["windows"], state["step"], state["losses"]
         if len(state["hardness"]["loss"]) == len(self.hardness.loss):  # else the pages are others now
-            vars(self.hardness).update(state["hardness"])
+            self.hardness.go_on(state["hardness"])
 
     def save(self):
         state = {"model": self.model.state_dict(), "mean": self.mean.state_dict(),
@@ -329,21 +373,21 @@ class Run:
         past = (self.windows - self.decay_from) / max(1, self.decay)
         return begun * (1 if past <= 0 else max(0.0, 1 - past))
 
-    def make(self, step, hard):
-        r = self.recipe
-        rng = np.random.default_rng([r.seed, self.rank, step])
-        blind = np.random.default_rng([r.seed, step]).random() < r.blind  # alike in all processes
-        return *self.material.batch(rng, hard, r.pages, r.windows, r.crop), blind
+    def blind(self):
+        """Whether the next step is shown windows alone: alike in all processes."""
+        return np.random.default_rng([self.recipe.seed, self.step]).random() < self.recipe.blind
 
-    def learn(self, batch, sources, blind):
+    def learn(self, batch, sources):
         """A step. Returns its loss, the mean over the processes."""
-        image, page, places, label, present = (t.to(self.device) for t in batch)
+        image, page = (N.as_input(pictures, self.device) for pictures in batch[:2])
+        places, label, present = (torch.from_numpy(a).to(self.device) for a in batch[2:])
+        label = label.long()
         for group in self.optimizer.param_groups:
             group["lr"] = group["rate"] * self.rate()
         self.model.train()
         self.model.overview.train(self.recipe.overview > 0)
         with torch.autocast(self.device, torch.bfloat16, enabled=self.half):
-            logits, told = self.model(image, page, places, blind)
+            logits, told = self.model(image, page, places, self.blind())
         loss, each = loss_of(logits, label)
         if self.recipe.overview > 0:
             loss = loss + OVERVIEW_WEIGHT * overview_loss(told, present)
@@ -374,14 +418,13 @@ class Run:
         self.out.mkdir(parents=True, exist_ok=True)
         if self.rank == 0:
             forget_after(self.out / "curve.jsonl", self.windows)
-        ahead = ThreadPoolExecutor(1)  # a batch is made while the one before is learned from
-        batch = ahead.submit(self.make, self.step, self.hardness.shown[0])
+        for i, hard in enumerate(self.hardness.shown[:-1]):
+            self.ahead.ask(self.step + i, hard)
         saved = told = time.monotonic()
         while not self.ended():
             before = self.windows
-            made = batch.result()
-            batch = ahead.submit(self.make, self.step + 1, self.hardness.shown[1])
-            self.losses.append(self.learn(*made))
+            self.ahead.ask(self.step + self.ahead.steps, self.hardness.shown[-1])
+            self.losses.append(self.learn(*self.ahead.batch(self.step)))
             now = time.monotonic()
             if len(self.losses) == CURVE_STEPS:
                 speed = CURVE_STEPS * (self.windows - before) / (now - told)
@@ -393,7 +436,7 @@ class Run:
             if not self.branch and (due or now - saved > every):
                 self.save()
                 saved = time.monotonic()
-        ahead.shutdown(cancel_futures=True)
+        self.ahead.stop()
 
     def tell(self):
         """Figures of the averaged weights, and these weights."""
@@ -432,7 +475,9 @@ def work(rank, world, a):
     cv2.setNumThreads(1)
     if a.device == "cpu":
         torch.set_num_threads(1)
-    run = Run(recipe_of(a.recipe), a.branch or a.out, a.device, a.half, rank, world)
+    recipe = recipe_of(a.recipe)
+    ahead = Ahead(recipe, rank, world, a.makers)
+    run = Run(recipe, a.branch or a.out, ahead, a.device, a.half, rank, world)
     state = Path(a.out) / "state.pt"
     if state.exists():
         run.load(state)
@@ -456,6 +501,8 @@ def main():
     p.add_argument("--half", action="store_true",
                    help="bfloat16: measure first, without AVX-512 BF16 it is far slower")
     p.add_argument("--processes", default=2, type=int, help="on the CPU")
+    p.add_argument("--makers", default=0, type=int,
+                   help="processes that make pages, beside a GPU; on the CPU a thread is enough")
     p.add_argument("--port", default=29511, type=int)
     a = p.parse_args()
     there = (Path(a.out) / "state.pt").exists()

@@ -38,9 +38,9 @@ BRIGHTEST = 4  # the most that dim paper is raised by
 
 @dataclass
 class View:
-    windows: np.ndarray  # float32 [n, 3, S, S]
-    labels: np.ndarray  # int64 [n, S, S]
-    overview: np.ndarray  # float32 [3, OVERVIEW_SIDE, OVERVIEW_SIDE]
+    windows: np.ndarray  # uint8 [n, S, S, 3]
+    labels: np.ndarray  # uint8 [n, S, S]
+    overview: np.ndarray  # uint8 [OVERVIEW_SIDE, OVERVIEW_SIDE, 3]
     places: np.ndarray  # float32 [n, S/32, S/32, 2], where the overview shows the places under each window, -1 to 1
     present: np.ndarray  # float32 [2, side/8, side/8]: handwriting, print; -1 where that is not known
 
@@ -64,7 +64,7 @@ def overview_of(image):
     small = cv2.resize(image, (max(1, round(w * scale)), max(1, round(h * scale))), interpolation=cv2.INTER_AREA)
     out = np.full((net.OVERVIEW_SIDE, net.OVERVIEW_SIDE, 3), 255, np.uint8)
     out[:small.shape[0], :small.shape[1]] = small
-    return as_input(out)
+    return out
 
 
 def places_of(x, y, size, scale):
@@ -89,10 +89,6 @@ def present_in(label):
     return np.stack(out)
 
 
-def as_input(image):
-    return np.ascontiguousarray(image.transpose(2, 0, 1), np.float32) / 255
-
-
 def view(rng, image, label, count, size):
     """Shows `count` windows of a page, more often where there is handwriting or print, and the page."""
     h, w = label.shape
@@ -112,8 +108,8 @@ def view(rng, image, label, count, size):
         else:
             cy, cx = (8 * v for v in divmod(int(at[rng.integers(len(at))]), columns))
             y, x = (int(np.clip(c - rng.integers(0, size), 0, n - size)) for c, n in ((cy, h), (cx, w)))
-        windows.append(as_input(image[y:y + size, x:x + size]))
-        labels.append(label[y:y + size, x:x + size].astype(np.int64))
+        windows.append(image[y:y + size, x:x + size])
+        labels.append(label[y:y + size, x:x + size])
         places.append(places_of(x, y, size, scale))
     return View(np.stack(windows), np.stack(labels), overview_of(image), np.stack(places), present_in(label))
 

@@ -104,7 +104,7 @@ func keepsBlankPages(t *testing.T, _ *service, p *browsertest.Page) {
 			Width: 140, Height: 100, Grey: 90,
 		})))
 	p.UntilLong(
-		`states() == 'done' && document.querySelector('.state').textContent.startsWith('Done, 3 pages')`,
+		`states() == 'done' && document.querySelector('.state').textContent == 'Done, 3 pages: No handwriting was found.'`,
 	)
 	if _, data := p.Download("li .download"); sizesOf(p.ReadPDF(data)) != "100×100 120×100 140×100" {
 		t.Errorf("pages of %s", sizesOf(p.ReadPDF(data)))
@@ -120,7 +120,7 @@ func takesMarksOff(t *testing.T, _ *service, p *browsertest.Page) {
 		browsertest.PDFPage{Width: 200, Height: 200, Grey: 90, Marked: true},
 		browsertest.PDFPage{Width: 220, Height: 200, Grey: 80, Marked: true, Written: true})))
 	p.UntilLong(
-		`states() == 'done' && document.querySelector('.state').textContent.startsWith('Done, 2 pages')`,
+		`states() == 'done' && document.querySelector('.state').textContent == 'Done, 2 pages'`,
 	)
 	_, data := p.Download("li .download")
 	for i, page := range p.ReadPDF(data) {
@@ -202,6 +202,6 @@ func sendsPDFBeyondCredits(t *testing.T, s *service, p *browsertest.Page) {
 	s.admin(t, nil, "grant", u.id, "--credits", "1")
 	p.Press("Try again: a.pdf")
 	p.UntilLong(
-		`states() == 'done' && document.querySelector('.state').textContent.startsWith('Done, 3 pages')`,
+		`states() == 'done' && document.querySelector('.state').textContent == 'Done, 3 pages: No handwriting was found.'`,
 	)
 }

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from training import net, real
-from training.train import Hardness, Material, forget_after
+from training.train import Ahead, Hardness, Material, forget_after, recipe_of
 
 RECIPE = """
 begin = ""
@@ -131,8 +131,24 @@ class Chosen(unittest.TestCase):
                 odds[source.repo] = odds.get(source.repo, 0) + share
             self.assertAlmostEqual(odds["a"] / odds["b"], 3)
 
+    def test_a_page_is_the_same_whoever_makes_it(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            pages(folder)
+            (folder / "recipe.toml").write_text(RECIPE)
+            made = []
+            with mock.patch.dict(os.environ, {"UNINK_DATA": name}):
+                for processes in (0, 2):
+                    ahead = Ahead(recipe_of(folder / "recipe.toml"), 0, 1, processes)
+                    ahead.ask(5, np.ones(len(ahead.material.sources)))
+                    made.append(ahead.batch(5))
+                    ahead.stop()
+            self.assertEqual(made[0][1], made[1][1])
+            for one, other in zip(made[0][0], made[1][0]):
+                self.assertTrue(np.array_equal(one, other))
+
     def test_hard_pages_are_shown_more_often_two_steps_later(self):
-        hard = Hardness(3)
+        hard = Hardness(3, 2)
         hard.note([0, 1, -1], [0.9, 0.1, 5])
         self.assertEqual(hard.shown[0].tolist(), [1, 1, 1])
         self.assertGreater(hard.shown[1][0], hard.shown[1][1])

@@ -23,20 +23,20 @@ class Views(unittest.TestCase):
         image, label = page()
         for seed in range(10):
             v = views.view(np.random.default_rng(seed), image, label, 4, 256)
-            self.assertEqual(v.windows.shape, (4, 3, 256, 256))
-            light = v.windows.min(1)
-            self.assertTrue((light[v.labels == net.PAPER] > 0.9).all())
-            self.assertTrue((light[v.labels != net.PAPER] < 0.2).all())
+            self.assertEqual(v.windows.shape, (4, 256, 256, 3))
+            light = v.windows.min(3)
+            self.assertTrue((light[v.labels == net.PAPER] > 230).all())
+            self.assertTrue((light[v.labels != net.PAPER] < 50).all())
 
     def test_a_page_smaller_than_a_window_is_filled_up(self):
         image, label = page()
         v = views.view(np.random.default_rng(1), image[:240, :200], label[:240, :200], 2, 256)
-        self.assertEqual(v.windows.shape, (2, 3, 256, 256))
+        self.assertEqual(v.windows.shape, (2, 256, 256, 3))
 
     def test_the_overview_shows_the_place_under_a_window(self):
         image, label = page()
         scale = views.overview_scale(*label.shape)
-        small = torch.from_numpy(views.overview_of(image))[None]
+        small = net.as_input(views.overview_of(image)[None])
         pooled = torch.nn.functional.avg_pool2d(small, net.OVERVIEW_STRIDE)
         places = torch.from_numpy(views.places_of(288, 576, 64, scale))[None]
         told = net.seen_by(pooled, places)[0]

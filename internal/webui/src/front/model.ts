@@ -27,6 +27,7 @@ export interface Page {
   n: number; // from 1
   width: number; // of a PDF's page, in points
   height: number;
+  marked?: boolean; // annotations were taken off it
   state: State;
   message: string;
   request?: string; // id of the one that failed

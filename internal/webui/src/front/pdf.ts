@@ -64,7 +64,9 @@ export async function draw(job: Job, page: Page): Promise<Blob> {
     const pdf = await open(job);
     const drawn = await pdf.getPage(page.n);
     for (const { id, subtype } of await drawn.getAnnotations()) {
-      if (marks.has(subtype)) pdf.annotationStorage.setValue(id, { noView: true });
+      if (!marks.has(subtype)) continue;
+      pdf.annotationStorage.setValue(id, { noView: true });
+      page.marked = true;
     }
     const scale = Math.min(resolution / pointsPerInch, Math.sqrt(limits.pixels / 2 / (page.width * page.height)));
     const viewport = drawn.getViewport({ scale });
