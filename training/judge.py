@@ -45,6 +45,7 @@ PAGE_WEIGHT = 0.3  # of whether anybody wrote on the page
 CLEAN_WEIGHT = 0.1  # of the region most taken for writing on a page that nobody wrote on
 SUREST = 8.0  # log-odds of a region, for what the page makes of it
 VIEWS = 2  # of a page with writing, beside itself; others get writing laid on them
+SMALL = (8, 45)  # ems: a side of a small page
 UNKNOWN = 3  # in label pictures
 
 
@@ -119,9 +120,9 @@ class Judge(nn.Module):
 # Pages.
 
 
-def write_pages(out, split, names, laid, composed, printed, seed):
+def write_pages(out, split, names, laid, drawings, composed, printed, seed):
     """Real pages of a split as they are and as training shows them, clean ones with others' writing,
-    composed ones, and the pages these are made of before anybody writes on them, with labels."""
+    parts of clean ones with a drawn word, composed ones, and the pages these are made of before anybody writes on them, with labels."""
     out, rng = Path(out), np.random.default_rng(seed)
     for name in ("pages", "labels"):
         (out / name).mkdir(parents=True, exist_ok=True)
@@ -139,6 +140,10 @@ def write_pages(out, split, names, laid, composed, printed, seed):
     for i in range(laid):
         under, over = (group[int(rng.integers(len(group)))] for group in (clean, hands))
         store(out, f"l-{i:04d}", *views.real_page(rng, under, over))
+    digital = [s for s in hands if s.digital]
+    for i in range(drawings if digital else 0):
+        under, over = (group[int(rng.integers(len(group)))] for group in (clean, digital))
+        store(out, f"d-{i:04d}", *drawn(rng, under, over), ".png")
     shards = Shards(split, needed=False)
     for i in rng.permutation(len(shards))[:composed]:
         store(out, f"c-{i:05d}", *shards.crop(int(i)))
@@ -148,6 +153,23 @@ def write_pages(out, split, names, laid, composed, printed, seed):
         scale = net.EM / page.em * np.exp(rng.normal(0, 0.15))
         image = cv2.resize(np.ascontiguousarray(page.image), None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
         store(out, f"p-{i:05d}", image, real.printed_label(image), ".png")
+
+
+def drawn(rng, under, over):
+    """A small page as programs draw them, with a word or a line that is drawn as evenly as its print."""
+    image, label = views.sized(rng, under)
+    printed = np.argwhere(label[::8, ::8] == net.PRINT)
+    at = 8 * printed[rng.integers(len(printed))] if len(printed) else (0, 0)
+    sides = [int(min(n, net.EM * rng.uniform(*SMALL))) for n in label.shape]
+    spot = tuple(slice(y, y + side) for y, side in zip(
+        (int(np.clip(a - rng.integers(side), 0, n - side)) for a, n, side in zip(at, label.shape, sides)), sides))
+    written, where = views.sized(rng, over)
+    where = views.sparse(rng, where)
+    hand = np.argwhere(np.isin(where, views.HANDS))
+    if len(hand):
+        word = tuple(slice(max(0, low - 4), high + 5) for low, high in zip(hand.min(0), hand.max(0)))
+        written, where = written[word], where[word]
+    return views.transplanted(rng, image[spot], label[spot], written, where)
 
 
 def store(out, name, image, label, form=".jpg"):
@@ -285,6 +307,7 @@ def main():
     c.add_argument("--names", default="", help="regular expression that the names of real pages begin with: those "
                    "that the segmenter has not seen, where it learned without the others")
     c.add_argument("--laid", default=200, type=int, help="pages with others' writing")
+    c.add_argument("--drawn", default=120, type=int, help="small pages with a word that was drawn on a screen")
     c.add_argument("--composed", default=30, type=int)
     c.add_argument("--printed", default=0, type=int, help="pages that composed ones are made of, as they are printed")
     c.add_argument("--seed", default=1, type=int)
@@ -304,7 +327,7 @@ def main():
     a = p.parse_args()
     cv2.setNumThreads(1)
     if a.command == "pages":
-        write_pages(a.out, a.split, a.names, a.laid, a.composed, a.printed, a.seed)
+        write_pages(a.out, a.split, a.names, a.laid, a.drawn, a.composed, a.printed, a.seed)
     else:
         {"train": train, "export": export}[a.command](a)
 
