@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -42,24 +43,33 @@ func (*completeCmd) Run(env *environment, k *kong.Context) error {
 	return nil
 }
 
-// candidates are the commands or flags that the last word of a line begins.
+// candidates are the commands, flags or values of a flag that the last word of a line begins.
 func candidates(node *kong.Node, line string) (found []string) {
-	words := strings.Split(line, " ")
+	words := strings.Split(strings.ReplaceAll(line, "=", " "), " ") // as bash divides a line
 	last := words[len(words)-1]
-	for _, word := range words[:len(words)-1] {
+	words = words[:len(words)-1]
+	for _, word := range words {
 		for _, child := range node.Children {
 			if child.Name == word {
 				node = child
 			}
 		}
 	}
-	if strings.HasPrefix(last, "-") {
-		for _, group := range node.AllFlags(true) {
-			for _, flag := range group {
-				found = append(found, "--"+flag.Name)
-			}
+	flags := slices.Concat(node.AllFlags(true)...)
+	var before *kong.Flag // takes the last word as its value
+	for _, flag := range flags {
+		if len(words) > 0 && words[len(words)-1] == "--"+flag.Name && !flag.IsBool() {
+			before = flag
 		}
-	} else {
+	}
+	switch {
+	case before != nil:
+		found = values(before)
+	case strings.HasPrefix(last, "-"):
+		for _, flag := range flags {
+			found = append(found, "--"+flag.Name)
+		}
+	default:
 		for _, child := range node.Children {
 			if !child.Hidden {
 				found = append(found, child.Name)
@@ -73,4 +83,19 @@ func candidates(node *kong.Node, line string) (found []string) {
 		}
 	}
 	return begun
+}
+
+// values are what a flag can be given, where that is known.
+func values(flag *kong.Flag) []string {
+	if names, known := valuesOf[flag.Name]; known {
+		return names
+	}
+	return slices.DeleteFunc(flag.EnumSlice(), func(v string) bool { return v == "" })
+}
+
+// valuesOf are the values of flags whose texts the library reads.
+var valuesOf = map[string][]string{
+	"finish": {"scan", "colour", "color"},
+	"remove": {"black", "blue", "red", "green", "pencil"},
+	"format": {"png", "jpeg", "webp"},
 }
