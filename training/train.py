@@ -44,6 +44,7 @@ OVERVIEW_WEIGHT = 0.3
 HARDEST, EASIEST = 3.0, 0.4  # how much more, and less, often a page is shown for its last losses
 REMEMBERED = 0.7  # of a page's loss when it is seen again
 CURVE_STEPS = 50  # a line of the curve
+MADE_WITHIN = 300  # seconds: a page that is not made by then never is, and --resume goes on
 BOUNDS = np.linspace(-6, 6, 121)  # of log-odds
 ALIKE = 0.02  # share of print lost
 PR_SET_PDEATHSIG = 1  # prctl(2)
@@ -198,7 +199,7 @@ class Ahead:
 
     def batch(self, step):
         """Tensors of a step, and the sources of its pages."""
-        seen, sources = zip(*[page.result() for page in self.made.pop(step)])
+        seen, sources = zip(*[page.result(timeout=MADE_WITHIN) for page in self.made.pop(step)])
         join = lambda name, together: together([getattr(v, name) for v in seen])
         batch = [join("windows", np.concatenate), join("overview", np.stack), join("places", np.concatenate),
                  join("labels", np.concatenate), join("present", np.stack)]
