@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from . import capture, net, real, solids, tints
+from . import answers, capture, net, real, solids, tints
 from .pens import ink_colour
 
 LARGEST = (1400, 1900)  # short and long side of a page as it is shown; larger ones are cut
@@ -21,6 +21,7 @@ SPARSE = ((3, 15), (1.5, 4))  # ems: that part's breadth and height
 REPRINTED_SHARE = 0.08  # of real pages of which print gets another ink
 HIGHLIGHTED_SHARE = 0.1  # of real pages that get a highlighter's strokes
 SOLID_SHARE = 0.12  # of real pages that get printed solid marks
+ANSWERED_SHARE = 0.08  # of real pages that get a grid of answers
 PANELLED_SHARE = 0.06  # of real pages that get printed panels
 SOLID = 0.55  # share of its box that a filled bubble covers
 DOT = 6  # pixels: smaller is a full stop
@@ -127,6 +128,8 @@ def real_page(rng, source, other=None):
         image = reinked(rng, image, (label == net.PRINT) & somewhere(rng, label.shape))
     if rng.random() < SOLID_SHARE:
         image, label = solids.printed(rng, image, label)
+    if rng.random() < ANSWERED_SHARE:
+        image, label = answers.answered(rng, image, label)
     if rng.random() < PANELLED_SHARE:
         image = tints.panelled(rng, image, label)
     if rng.random() < HIGHLIGHTED_SHARE:

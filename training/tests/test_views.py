@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 import torch
 
-from training import net, papers, real, solids, tints, views
+from training import answers, net, papers, real, solids, tints, views
 
 
 def page(h=900, w=700, pen=8):
@@ -52,6 +52,20 @@ class Views(unittest.TestCase):
         self.assertEqual(printed[int(210 * scale), int(300 * scale)], 1)
         self.assertEqual(hand[int(210 * scale), int(300 * scale)], 0)
         self.assertEqual(printed.sum(), (printed == 1).sum())
+
+    def test_marks_in_an_answer_grid_are_writing_and_the_grid_is_print(self):
+        marked = 0
+        for seed in range(8):
+            image, label = page()
+            answered, told = answers.answered(np.random.default_rng(seed), image, label)
+            light = answered.min(2)
+            self.assertTrue((light[told == net.PRINT] < 225).all())
+            new = np.isin(told, (net.HAND, net.BOTH))
+            self.assertGreater((told == net.PRINT).sum(), 500)
+            if new.any():
+                self.assertLess(light[new].mean(), 215)
+                marked += 1
+        self.assertGreater(marked, 4)
 
     def test_laid_writing_is_labelled_where_it_is_seen(self):
         image, label = page(pen=5)
