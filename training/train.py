@@ -167,7 +167,7 @@ class Hardness:
         """As it was in a run that may have made its pages more, or fewer, steps ahead."""
         steps = len(self.shown)
         self.loss, shown = state["loss"], state["shown"]
-        self.shown = (shown + [shown[-1]] * steps)[-steps:] if len(shown) < steps else shown[:steps]
+        self.shown = (shown + [shown[-1]] * steps)[:steps]
 
 
 class Ahead:

@@ -147,6 +147,13 @@ class Chosen(unittest.TestCase):
             for one, other in zip(made[0][0], made[1][0]):
                 self.assertTrue(np.array_equal(one, other))
 
+    def test_a_run_goes_on_with_pages_made_more_steps_ahead(self):
+        before, after = Hardness(2, 2), Hardness(2, 4)
+        before.note([0, 1], [0.9, 0.1])
+        after.go_on(vars(before))
+        self.assertEqual([odds.tolist() for odds in after.shown[:2]], [odds.tolist() for odds in before.shown])
+        self.assertEqual(len(after.shown), 4)
+
     def test_hard_pages_are_shown_more_often_two_steps_later(self):
         hard = Hardness(3, 2)
         hard.note([0, 1, -1], [0.9, 0.1, 5])
