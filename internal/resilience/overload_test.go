@@ -43,7 +43,7 @@ func TestOverload(t *testing.T) {
 				l.note(c, c.Clean(Page))
 			})
 		case <-over.C: // until the queue, which takes many small pages, has been full for long
-			going = !l.mostlyRefused() && time.Since(began) < patience
+			going = !l.mostlyRefused(waiting.Load()) && time.Since(began) < patience
 		}
 	}
 	during := memory(t, s)
@@ -92,8 +92,8 @@ func TestOverload(t *testing.T) {
 	l.audit(0)
 }
 
-// mostlyRefused reports whether twice as many pages were refused as came back since the last look.
-func (l *load) mostlyRefused() bool {
+// mostlyRefused reports whether more pages were refused since the last look than came back and wait.
+func (l *load) mostlyRefused(waiting int64) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	cleaned := 0
@@ -102,7 +102,7 @@ func (l *load) mostlyRefused() bool {
 			cleaned++
 		}
 	}
-	return len(l.answers)-cleaned > 2*cleaned
+	return len(l.answers)-cleaned > cleaned+int(waiting)
 }
 
 func median[T int64 | float64 | time.Duration](of []T) T {
