@@ -1,32 +1,19 @@
 package contract
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/pem"
 	"fmt"
 	"io"
-	"log"
 	"net"
 	"net/http"
-	"net/http/httptest"
-	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/letsencrypt/challtestsrv"
-	"github.com/letsencrypt/pebble/v2/ca"
-	"github.com/letsencrypt/pebble/v2/db"
-	"github.com/letsencrypt/pebble/v2/va"
-	"github.com/letsencrypt/pebble/v2/wfe"
-
+	"unink/internal/certs/certstest"
 	"unink/internal/store/storetest"
 )
 
@@ -35,99 +22,29 @@ const (
 	apiDomain = "api.unink.test"
 )
 
-// authority is an ACME authority that finds every host at 127.0.0.1, on the ports of one service.
-type authority struct {
-	directory string
-	trust     string // file with what the directory's own certificate is checked with
-	roots     *x509.CertPool
-	http, tls string // ports at which it looks for hosts
-	orders    atomic.Int64
-	log       *lockedWriter
-}
+// authority is an ACME authority for the services of a test.
+type authority struct{ *certstest.Authority }
 
-type lockedWriter struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (w *lockedWriter) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.b.Write(p)
-}
-
-func (w *lockedWriter) String() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.b.String()
-}
-
-// newAuthority starts one whose certificates are good for a time.
-func newAuthority(t *testing.T, validity time.Duration) *authority {
+func newAuthority(t *testing.T, validity time.Duration) authority {
 	t.Helper()
-	t.Setenv("PEBBLE_VA_NOSLEEP", "1")
-	t.Setenv("PEBBLE_WFE_NONCEREJECT", "0") // or some requests count twice
-	a := &authority{http: freePort(t), tls: freePort(t), log: &lockedWriter{}}
-	logger := log.New(a.log, "", 0)
-	resolver := net.JoinHostPort("127.0.0.1", freePort(t))
-	names, err := challtestsrv.New(challtestsrv.Config{Log: logger, DNSAddrs: []string{resolver}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	names.SetDefaultDNSIPv4("127.0.0.1")
-	names.SetDefaultDNSIPv6("")
-	names.Run()
-	t.Cleanup(names.Shutdown)
-
-	memory := db.NewMemoryStore()
-	signer := ca.New(logger, memory, "", "ecdsa", 0, 1,
-		map[string]ca.Profile{"default": {ValidityPeriod: uint64(validity / time.Second)}})
-	validator := va.New(logger, port(t, a.http), port(t, a.tls), false, resolver, memory)
-	frontend := wfe.New(logger, memory, validator, signer, []string{"pebble.letsencrypt.org"}, false,
-		false, 1, 1)
-	handler := frontend.Handler()
-	directory := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/order-plz" {
-			a.orders.Add(1)
-		}
-		handler.ServeHTTP(w, r)
-	}))
-	t.Cleanup(directory.Close)
-	a.directory = directory.URL + wfe.DirectoryPath
-	a.trust = filepath.Join(t.TempDir(), "authority.pem")
-	own := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: directory.Certificate().Raw})
-	if err := os.WriteFile(a.trust, own, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	a.roots = x509.NewCertPool()
-	a.roots.AppendCertsFromPEM(signer.GetRootCert(0).PEM())
-	return a
-}
-
-func port(t *testing.T, text string) int {
-	t.Helper()
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
+	return authority{certstest.New(t, validity)}
 }
 
 // service prepares a service with TLS, on ports of its own unless they are given.
-func (a *authority) service(t *testing.T, address, tlsPort, httpPort string) *service {
+func (a authority) service(t *testing.T, address, tlsPort, httpPort string) *service {
 	t.Helper()
 	s := prepare(t, address, "--tls", "--public-url", "https://"+webHost, "--domain", apiDomain,
-		"--http-listen", "127.0.0.1:"+httpPort, "--acme-directory", a.directory, "--acme-roots", a.trust,
+		"--http-listen", "127.0.0.1:"+httpPort, "--acme-directory", a.Directory, "--acme-roots", a.Trust,
 		"--acme-email", "operator@example.com")
 	s.port = tlsPort
 	return s
 }
 
 // handshake greets a service as a client that looks for a host, and checks its certificate.
-func (a *authority) handshake(s *service, host string) (*x509.Certificate, error) {
+func (a authority) handshake(s *service, host string) (*x509.Certificate, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	dialer := tls.Dialer{Config: &tls.Config{ServerName: host, RootCAs: a.roots}}
+	dialer := tls.Dialer{Config: &tls.Config{ServerName: host, RootCAs: a.Roots}}
 	if host == "" {
 		dialer.Config = &tls.Config{InsecureSkipVerify: true}
 	}
@@ -139,18 +56,18 @@ func (a *authority) handshake(s *service, host string) (*x509.Certificate, error
 	return c.(*tls.Conn).ConnectionState().PeerCertificates[0], nil
 }
 
-func (a *authority) must(t *testing.T, s *service, host string) *x509.Certificate {
+func (a authority) must(t *testing.T, s *service, host string) *x509.Certificate {
 	t.Helper()
 	c, err := a.handshake(s, host)
 	if err != nil {
-		t.Fatalf("%s: %v\n%s\n%s", host, err, s.log.text(), a.log)
+		t.Fatalf("%s: %v\n%s\n%s", host, err, s.log.text(), a.Log())
 	}
 	return c
 }
 
-func (a *authority) ordered(t *testing.T, want int64) {
+func (a authority) ordered(t *testing.T, want int64) {
 	t.Helper()
-	if n := a.orders.Load(); n != want {
+	if n := a.Orders(); n != want {
 		t.Errorf("%d orders were made, want %d", n, want)
 	}
 }
@@ -163,13 +80,13 @@ type got struct {
 }
 
 // get asks a service for a URL, whose host is found at 127.0.0.1 and the port.
-func (a *authority) get(t *testing.T, method, url, port string) got {
+func (a authority) get(t *testing.T, method, url, port string) got {
 	t.Helper()
 	client := &http.Client{
 		Timeout:       patience,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
-			DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: a.roots}, ForceAttemptHTTP2: true,
+			DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: a.Roots}, ForceAttemptHTTP2: true,
 			DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
 				return new(net.Dialer).DialContext(ctx, network, "127.0.0.1:"+port)
 			},
@@ -207,7 +124,7 @@ func (s *service) hostOf(t *testing.T, name string) (host, id string) {
 func TestCertificatesOnDemand(t *testing.T) {
 	storetest.EachURL(t, func(t *testing.T, address string) {
 		a := newAuthority(t, 90*24*time.Hour)
-		s := a.service(t, address, a.tls, a.http)
+		s := a.service(t, address, a.TLS, a.HTTP)
 		s.start(t)
 		acme, _ := s.hostOf(t, "acme-labs")
 		closed, id := s.hostOf(t, "closed-labs")
@@ -252,7 +169,7 @@ func TestCertificatesOnDemand(t *testing.T) {
 }
 
 // served asks by TLS for what both entry points have.
-func (a *authority) served(t *testing.T, s *service, customer string) {
+func (a authority) served(t *testing.T, s *service, customer string) {
 	for url, status := range map[string]int{
 		"https://" + webHost + "/": http.StatusOK, "https://" + webHost + "/healthz": http.StatusOK,
 		"https://" + customer + "/account": http.StatusUnauthorized,
@@ -266,7 +183,7 @@ func (a *authority) served(t *testing.T, s *service, customer string) {
 			t.Errorf("%s: no Strict-Transport-Security", url)
 		}
 	}
-	old := tls.Dialer{Config: &tls.Config{ServerName: webHost, RootCAs: a.roots,
+	old := tls.Dialer{Config: &tls.Config{ServerName: webHost, RootCAs: a.Roots,
 		MaxVersion: tls.VersionTLS11, MinVersion: tls.VersionTLS10}}
 	if c, err := old.DialContext(t.Context(), "tcp", "127.0.0.1:"+s.port); err == nil {
 		_ = c.Close()
@@ -275,7 +192,7 @@ func (a *authority) served(t *testing.T, s *service, customer string) {
 }
 
 // plain asks without TLS.
-func (a *authority) plain(t *testing.T, customer string) {
+func (a authority) plain(t *testing.T, customer string) {
 	for _, c := range []struct {
 		method, url string
 		status      int
@@ -288,7 +205,7 @@ func (a *authority) plain(t *testing.T, customer string) {
 		{http.MethodGet, "http://evil.example/", http.StatusNotFound, ""},
 		{http.MethodGet, "http://" + webHost + "/.well-known/acme-challenge/abc", http.StatusMovedPermanently, "https://" + webHost + "/.well-known/acme-challenge/abc"},
 	} {
-		answer := a.get(t, c.method, c.url, a.http)
+		answer := a.get(t, c.method, c.url, a.HTTP)
 		if answer.status != c.status || answer.header.Get("Location") != c.location {
 			t.Errorf("%s %s: %d %q %.100s", c.method, c.url, answer.status, answer.header.Get("Location"),
 				answer.body)
@@ -305,7 +222,7 @@ func (a *authority) plain(t *testing.T, customer string) {
 func TestServicesShareCertificates(t *testing.T) {
 	a := newAuthority(t, 90*24*time.Hour)
 	address := storetest.Postgres(t)
-	first := a.service(t, address, a.tls, a.http)
+	first := a.service(t, address, a.TLS, a.HTTP)
 	second := a.service(t, address, freePort(t), freePort(t)) // where the authority does not look
 	second.storage = first.storage
 	first.start(t)
@@ -328,7 +245,7 @@ func TestServicesShareCertificates(t *testing.T) {
 		}
 		group.Wait()
 		if t.Failed() {
-			t.Fatalf("%s\n%s\n%s", first.log.text(), second.log.text(), a.log)
+			t.Fatalf("%s\n%s\n%s", first.log.text(), second.log.text(), a.Log())
 		}
 		for _, c := range got {
 			if !c.Equal(got[0]) {
@@ -350,7 +267,7 @@ func TestServicesShareCertificates(t *testing.T) {
 // A certificate near its end is renewed while callers come, who always find a good one.
 func TestCertificateIsRenewed(t *testing.T) {
 	a := newAuthority(t, 20*time.Second)
-	s := a.service(t, storetest.SQLite(t), a.tls, a.http)
+	s := a.service(t, storetest.SQLite(t), a.TLS, a.HTTP)
 	s.start(t)
 	first := a.must(t, s, webHost)
 	late := time.NewTimer(2 * patience)

@@ -18,6 +18,7 @@ import (
 	"github.com/emersion/go-smtp"
 
 	"unink/internal/mail"
+	"unink/internal/mail/mailtest"
 	"unink/internal/store"
 	"unink/internal/store/storetest"
 )
@@ -64,8 +65,8 @@ func only(t *testing.T, o *mail.Outbox) mail.Mail {
 
 func TestDelivery(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		smtpd, now := serve(t), newClock()
-		outbox := mail.New(store.NewMails(db), smtpd.sender(nil), now.now, quiet())
+		smtpd, now := mailtest.Serve(t), newClock()
+		outbox := mail.New(store.NewMails(db), sender(t, smtpd.Address, nil), now.now, quiet())
 		enqueue(t, outbox, message(1))
 		if queued, err := outbox.Enqueue(t.Context(), message(1)); queued || err != nil {
 			t.Fatalf("the same key again: queued is %v, error %v", queued, err)
@@ -79,7 +80,7 @@ func TestDelivery(t *testing.T) {
 			t.Fatalf("the same key after delivery: queued is %v, error %v", queued, err)
 		}
 
-		mails, _ := smtpd.taken()
+		mails, _ := smtpd.Taken()
 		if len(mails) != 1 {
 			t.Fatalf("%d mails arrived", len(mails))
 		}
@@ -107,7 +108,8 @@ func TestDelivery(t *testing.T) {
 // What a mail said is nowhere in the database once it is delivered.
 func TestBodyIsBlankedAfterDelivery(t *testing.T) {
 	storetest.EachURL(t, func(t *testing.T, address string) {
-		outbox := mail.New(store.NewMails(storetest.Open(t, address)), serve(t).sender(nil),
+		outbox := mail.New(store.NewMails(storetest.Open(t, address)),
+			sender(t, mailtest.Serve(t).Address, nil),
 			newClock().now, quiet())
 		enqueue(t, outbox, message(1))
 		if row := dump(t, address); !strings.Contains(row, "s3cret-text") ||
@@ -143,9 +145,9 @@ func dump(t *testing.T, address string) string {
 
 func TestServerDownThenBack(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		smtpd, now := serve(t), newClock()
-		outbox := mail.New(store.NewMails(db), smtpd.sender(nil), now.now, quiet())
-		smtpd.stop()
+		smtpd, now := mailtest.Serve(t), newClock()
+		outbox := mail.New(store.NewMails(db), sender(t, smtpd.Address, nil), now.now, quiet())
+		smtpd.Stop()
 		const n = 5
 		for i := range n {
 			enqueue(t, outbox, message(i))
@@ -162,10 +164,10 @@ func TestServerDownThenBack(t *testing.T) {
 			}
 			now.advance(pause)
 		}
-		smtpd.start(false)
+		smtpd.Start(false)
 		sendDue(t, outbox)
 		sendDue(t, outbox)
-		got := smtpd.recipients()
+		got := smtpd.Recipients()
 		for i := range n {
 			if got[fmt.Sprintf("<user%d@example.com>", i)] != 1 {
 				t.Errorf("arrived: %v", got)
@@ -177,10 +179,11 @@ func TestServerDownThenBack(t *testing.T) {
 
 func TestTwoOutboxesSendEachMailOnce(t *testing.T) {
 	storetest.EachURL(t, func(t *testing.T, address string) {
-		smtpd, now := serve(t), newClock()
+		smtpd, now := mailtest.Serve(t), newClock()
 		var boxes []*mail.Outbox
 		for range 2 { // as two processes: each has its own connections
-			boxes = append(boxes, mail.New(store.NewMails(storetest.Open(t, address)), smtpd.sender(nil),
+			boxes = append(boxes, mail.New(store.NewMails(storetest.Open(t, address)),
+				sender(t, smtpd.Address, nil),
 				now.now, quiet()))
 		}
 		const n = 50
@@ -196,7 +199,7 @@ func TestTwoOutboxesSendEachMailOnce(t *testing.T) {
 			})
 		}
 		wait.Wait()
-		got := smtpd.recipients()
+		got := smtpd.Recipients()
 		for to, times := range got {
 			if times != 1 {
 				t.Errorf("%s got %d mails", to, times)
@@ -238,15 +241,15 @@ func TestConcurrentEnqueueOfOneKey(t *testing.T) {
 
 func TestCrashBetweenClaimAndSend(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		smtpd, now, mails := serve(t), newClock(), store.NewMails(db)
-		outbox := mail.New(mails, smtpd.sender(nil), now.now, quiet())
+		smtpd, now, mails := mailtest.Serve(t), newClock(), store.NewMails(db)
+		outbox := mail.New(mails, sender(t, smtpd.Address, nil), now.now, quiet())
 		enqueue(t, outbox, message(1))
 		crashed, ok, err := mails.Claim(t.Context(), now.now(), now.now().Add(5*time.Minute))
 		if !ok || err != nil {
 			t.Fatal(ok, err)
 		}
 		next := sendDue(t, outbox)
-		if arrived, _ := smtpd.taken(); len(arrived) != 0 {
+		if arrived, _ := smtpd.Taken(); len(arrived) != 0 {
 			t.Fatal("a claimed mail was sent by another")
 		}
 		if !next.Equal(crashed.Due) {
@@ -254,7 +257,7 @@ func TestCrashBetweenClaimAndSend(t *testing.T) {
 		}
 		now.advance(5 * time.Minute)
 		sendDue(t, outbox)
-		if got := smtpd.recipients(); got["<user1@example.com>"] != 1 {
+		if got := smtpd.Recipients(); got["<user1@example.com>"] != 1 {
 			t.Fatalf("arrived: %v", got)
 		}
 		// Who comes back from the dead changes nothing any more.
@@ -272,13 +275,13 @@ func TestCrashBetweenClaimAndSend(t *testing.T) {
 
 func TestRefusedRecipientIsDeadAtOnceAndCanBeRetried(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		smtpd, now := serve(t), newClock()
-		smtpd.reject = func(string) error {
+		smtpd, now := mailtest.Serve(t), newClock()
+		smtpd.Reject = func(string) error {
 			return &smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 1},
 				Message: "no such user"}
 		}
 		var logged bytes.Buffer
-		outbox := mail.New(store.NewMails(db), smtpd.sender(nil), now.now,
+		outbox := mail.New(store.NewMails(db), sender(t, smtpd.Address, nil), now.now,
 			slog.New(slog.NewTextHandler(&logged, nil)))
 		enqueue(t, outbox, message(1))
 		sendDue(t, outbox)
@@ -293,7 +296,7 @@ func TestRefusedRecipientIsDeadAtOnceAndCanBeRetried(t *testing.T) {
 			}
 		}
 
-		smtpd.reject = func(string) error { return nil }
+		smtpd.Reject = func(string) error { return nil }
 		if err := outbox.Retry(t.Context(), "mail_unknown"); !errors.Is(err, mail.ErrNotDead) {
 			t.Errorf("retry of an unknown mail: %v", err)
 		}
@@ -301,7 +304,7 @@ func TestRefusedRecipientIsDeadAtOnceAndCanBeRetried(t *testing.T) {
 			t.Fatal(err)
 		}
 		sendDue(t, outbox)
-		mails, _ := smtpd.taken()
+		mails, _ := smtpd.Taken()
 		if len(mails) != 1 {
 			t.Fatalf("%d mails arrived", len(mails))
 		}
@@ -317,18 +320,20 @@ func TestRefusedRecipientIsDeadAtOnceAndCanBeRetried(t *testing.T) {
 // A server that is busy, or that refuses us rather than the recipient, is tried again.
 func TestPassingRefusalsAreRetried(t *testing.T) {
 	for _, code := range []int{450, 451} {
-		smtpd := serve(t)
-		smtpd.reject = func(string) error { return &smtp.SMTPError{Code: code, Message: "later"} }
-		outbox := mail.New(store.NewMails(storetest.Open(t, storetest.SQLite(t))), smtpd.sender(nil),
+		smtpd := mailtest.Serve(t)
+		smtpd.Reject = func(string) error { return &smtp.SMTPError{Code: code, Message: "later"} }
+		outbox := mail.New(store.NewMails(storetest.Open(t, storetest.SQLite(t))),
+			sender(t, smtpd.Address, nil),
 			newClock().now, quiet())
 		enqueue(t, outbox, message(1))
 		sendDue(t, outbox)
 		wantStatus(t, outbox, mail.Status{Waiting: 1})
 	}
-	smtpd := serve(t)
+	smtpd := mailtest.Serve(t)
 	// MAIL FROM is refused with a code of the five hundreds
-	smtpd.login = [2]string{"somebody", "else"}
-	outbox := mail.New(store.NewMails(storetest.Open(t, storetest.SQLite(t))), smtpd.sender(nil),
+	smtpd.Login = [2]string{"somebody", "else"}
+	outbox := mail.New(store.NewMails(storetest.Open(t, storetest.SQLite(t))),
+		sender(t, smtpd.Address, nil),
 		newClock().now, quiet())
 	enqueue(t, outbox, message(1))
 	sendDue(t, outbox)
@@ -463,7 +468,8 @@ func TestStopWhileSending(t *testing.T) {
 func TestPrune(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		now := newClock()
-		outbox := mail.New(store.NewMails(db), serve(t).sender(nil), now.now, quiet())
+		outbox := mail.New(store.NewMails(db),
+			sender(t, mailtest.Serve(t).Address, nil), now.now, quiet())
 		enqueue(t, outbox, message(1))
 		sendDue(t, outbox)
 		for _, step := range []struct {
@@ -481,10 +487,11 @@ func TestPrune(t *testing.T) {
 // A mail that was given up, and the token in it, is not kept for ever.
 func TestPruneOfTheDead(t *testing.T) {
 	storetest.EachURL(t, func(t *testing.T, address string) {
-		smtpd, now := serve(t), newClock()
-		smtpd.reject = func(string) error { return &smtp.SMTPError{Code: 550, Message: "no such user"} }
+		smtpd, now := mailtest.Serve(t), newClock()
+		smtpd.Reject = func(string) error { return &smtp.SMTPError{Code: 550, Message: "no such user"} }
 		var logged bytes.Buffer
-		outbox := mail.New(store.NewMails(storetest.Open(t, address)), smtpd.sender(nil), now.now,
+		outbox := mail.New(store.NewMails(storetest.Open(t, address)),
+			sender(t, smtpd.Address, nil), now.now,
 			slog.New(slog.NewTextHandler(&logged, nil)))
 		enqueue(t, outbox, message(1))
 		sendDue(t, outbox)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"unink/internal/mail"
+	"unink/internal/mail/mailtest"
 )
 
 func TestTLSAndLogin(t *testing.T) {
@@ -20,27 +21,27 @@ func TestTLSAndLogin(t *testing.T) {
 	}
 	for _, mode := range []mail.TLSMode{mail.StartTLS, mail.TLS} {
 		t.Run(string(mode), func(t *testing.T) {
-			smtpd := serve(t)
-			smtpd.stop()
-			smtpd.secure, smtpd.login = secure, [2]string{"unink", "pa55word"}
-			smtpd.start(mode == mail.TLS)
+			smtpd := mailtest.Serve(t)
+			smtpd.Stop()
+			smtpd.Secure, smtpd.Login = secure, [2]string{"unink", "pa55word"}
+			smtpd.Start(mode == mail.TLS)
 
-			sender := smtpd.sender(login(mode, "pa55word"))
-			if err := sender.Send(t.Context(), message(1), "mail_1"); err == nil {
+			right := sender(t, smtpd.Address, login(mode, "pa55word"))
+			if err := right.Send(t.Context(), message(1), "mail_1"); err == nil {
 				t.Error("a certificate of nobody was trusted")
 			}
-			sender.Trust(roots)
-			if err := sender.Send(t.Context(), message(1), "mail_1"); err != nil {
+			right.Trust(roots)
+			if err := right.Send(t.Context(), message(1), "mail_1"); err != nil {
 				t.Error(err)
 			}
-			wrong := smtpd.sender(login(mode, "wr0ngword"))
+			wrong := sender(t, smtpd.Address, login(mode, "wr0ngword"))
 			wrong.Trust(roots)
 			err := wrong.Send(t.Context(), message(2), "mail_2")
 			if err == nil || errors.Is(err, mail.ErrPermanent) ||
 				strings.Contains(err.Error(), "wr0ngword") {
 				t.Errorf("with a wrong password: %v", err)
 			}
-			if mails, _ := smtpd.taken(); len(mails) != 1 {
+			if mails, _ := smtpd.Taken(); len(mails) != 1 {
 				t.Errorf("%d mails arrived", len(mails))
 			}
 		})
@@ -49,19 +50,19 @@ func TestTLSAndLogin(t *testing.T) {
 
 // TLS is not given up because a server, or somebody in between, does not offer it.
 func TestStartTLSIsMandatory(t *testing.T) {
-	smtpd := serve(t)
-	sender := smtpd.sender(func(c *mail.Config) { c.TLS = mail.StartTLS })
+	smtpd := mailtest.Serve(t)
+	sender := sender(t, smtpd.Address, func(c *mail.Config) { c.TLS = mail.StartTLS })
 	if err := sender.Send(t.Context(), message(1), "mail_1"); err == nil {
 		t.Error("the mail went without TLS")
 	}
-	if mails, _ := smtpd.taken(); len(mails) != 0 {
+	if mails, _ := smtpd.Taken(); len(mails) != 0 {
 		t.Errorf("%d mails arrived", len(mails))
 	}
 }
 
 // script is a mail server that speaks by the word: it greets, and answers each command by its verb;
-// with no answer it is silent, and to "hang up" it closes.
-func script(t *testing.T, answers map[string]string) *server {
+// with no answer it is silent, and to "hang up" it closes. It returns what sends to it.
+func script(t *testing.T, answers map[string]string) *mail.SMTP {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -77,7 +78,7 @@ func script(t *testing.T, answers map[string]string) *server {
 			go converse(conn, answers)
 		}
 	}()
-	return &server{t: t, address: listener.Addr().String()}
+	return sender(t, listener.Addr().String(), nil)
 }
 
 func converse(conn net.Conn, answers map[string]string) {
@@ -115,7 +116,7 @@ func TestFailureAfterDeliveryIsNone(t *testing.T) {
 		for _, answer := range []string{"hang up", "421 closing", "500 what"} {
 			answers := polite()
 			answers[verb] = answer
-			if err := script(t, answers).sender(nil).Send(t.Context(), message(1), "mail_1"); err != nil {
+			if err := script(t, answers).Send(t.Context(), message(1), "mail_1"); err != nil {
 				t.Errorf("%s after the delivery: %s: %v", verb, answer, err)
 			}
 		}
@@ -125,7 +126,7 @@ func TestFailureAfterDeliveryIsNone(t *testing.T) {
 	} {
 		answers := polite()
 		answers[verb] = answer
-		if err := script(t, answers).sender(nil).Send(t.Context(), message(1), "mail_1"); err == nil ||
+		if err := script(t, answers).Send(t.Context(), message(1), "mail_1"); err == nil ||
 			errors.Is(err, mail.ErrPermanent) {
 			t.Errorf("%s: %s: %v", verb, answer, err)
 		}
@@ -138,7 +139,7 @@ func TestSilentServer(t *testing.T) {
 		answers := polite()
 		answers[verb] = ""
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-		if err := script(t, answers).sender(nil).Send(ctx, message(1), "mail_1"); err == nil {
+		if err := script(t, answers).Send(ctx, message(1), "mail_1"); err == nil {
 			t.Errorf("silent at %s: sent", verb)
 		}
 		cancel()

@@ -75,10 +75,9 @@ func (s *System) Customer(credits int) (*Caller, error) {
 	var made struct {
 		Customer struct{ ID, Slug string }
 	}
-	domain := []string{"--domain", "localhost", "--public-url", "http://localhost"}
-	if err := s.Admin(&made, "",
-		append([]string{"customer", "add", rand.Text() + "@example.com", "--name", "Acme"},
-			domain...)...); err != nil {
+	scheme, web, domain := s.config.hosts()
+	if err := s.Admin(&made, "", "customer", "add", rand.Text()+"@example.com", "--name", "Acme",
+		"--domain", domain, "--public-url", scheme+"://"+web); err != nil {
 		return nil, err
 	}
 	id := made.Customer.ID
@@ -89,7 +88,7 @@ func (s *System) Customer(credits int) (*Caller, error) {
 	if err := s.Admin(nil, "", "grant", id, "--credits", strconv.Itoa(credits)); err != nil {
 		return nil, err
 	}
-	return &Caller{Owner: "customer:" + id, system: s, host: made.Customer.Slug + ".localhost",
+	return &Caller{Owner: "customer:" + id, system: s, host: made.Customer.Slug + "." + domain,
 		token: rotated.Token}, nil
 }
 
@@ -106,7 +105,7 @@ func (s *System) User(credits int) (*Caller, error) {
 	if err != nil {
 		return nil, err
 	}
-	res, err := s.Client.Post(s.Services[0].url("/api/log-in"), "application/json",
+	res, err := s.Services[0].client.Post(s.url("/api/log-in"), "application/json",
 		bytes.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -117,10 +116,6 @@ func (s *System) User(credits int) (*Caller, error) {
 		return nil, errors.Join(fmt.Errorf("log-in: %s", res.Status), err)
 	}
 	return &Caller{Owner: "user:" + made[0].ID, system: s, token: session.Session}, nil
-}
-
-func (s *Service) url(path string) string {
-	return fmt.Sprintf("http://127.0.0.1:%d%s", s.port, path)
 }
 
 // Clean has a page cleaned, by one service after the other.
@@ -138,12 +133,12 @@ func (c *Caller) clean(page []byte) (Answer, error) {
 	if c.host != "" {
 		request = c.cleanup
 	}
-	req, err := request(service, page)
+	req, err := request(page)
 	if err != nil {
 		return Answer{}, err
 	}
 	req.Header.Set("Authorization", "Bearer "+c.token)
-	res, err := c.system.Client.Do(req)
+	res, err := service.client.Do(req)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -156,22 +151,23 @@ func (c *Caller) clean(page []byte) (Answer, error) {
 }
 
 // cleanup is a request of the developer entry point.
-func (c *Caller) cleanup(s *Service, page []byte) (*http.Request, error) {
+func (c *Caller) cleanup(page []byte) (*http.Request, error) {
 	body, err := json.Marshal(map[string][]byte{"media_id": page})
 	if err != nil {
 		return nil, err
 	}
-	req, err := http.NewRequest(http.MethodPost, s.url("/cleanup"), bytes.NewReader(body))
+	scheme, _, _ := c.system.config.hosts()
+	req, err := http.NewRequest(http.MethodPost, scheme+"://"+c.host+"/cleanup",
+		bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
-	req.Host = c.host
 	req.Header.Set("Content-Type", "application/json")
 	return req, nil
 }
 
 // upload is a request of the web entry point.
-func (c *Caller) upload(s *Service, page []byte) (*http.Request, error) {
+func (c *Caller) upload(page []byte) (*http.Request, error) {
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
 	part, err := form.CreateFormFile("image", "page.png")
@@ -184,7 +180,7 @@ func (c *Caller) upload(s *Service, page []byte) (*http.Request, error) {
 	if err := form.Close(); err != nil {
 		return nil, err
 	}
-	req, err := http.NewRequest(http.MethodPost, s.url("/api/process-image"), &body)
+	req, err := http.NewRequest(http.MethodPost, c.system.url("/api/process-image"), &body)
 	if err != nil {
 		return nil, err
 	}

@@ -95,8 +95,8 @@ func startOnSmallDisk(t *testing.T) (_ *System, data string) {
 	wrapper := script(
 		t, `exec unshare %s sh -c 'mount -t tmpfs -o size=4m,mode=700 tmpfs "$0" && exec "$@"' '%s' '%s' "$@"`, alone, folder, program,
 	)
-	s := &System{Client: &http.Client{Timeout: patience},
-		config: Config{Program: wrapper, Flags: append(flags(), "--workers", "1", "--threads", "1")}}
+	s := &System{config: Config{Program: wrapper,
+		Flags: append(flags(), "--workers", "1", "--threads", "1")}}
 	service, err := s.serve(context.Background(), "--data", folder)
 	if service != nil {
 		s.Services = []*Service{service}

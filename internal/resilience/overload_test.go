@@ -92,7 +92,8 @@ func TestOverload(t *testing.T) {
 	l.audit(0)
 }
 
-// mostlyRefused reports whether more pages were refused since the last look than came back and wait.
+// mostlyRefused reports whether more pages were refused than came back or wait, since the last
+// look.
 func (l *load) mostlyRefused(waiting int64) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

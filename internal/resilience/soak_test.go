@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"unink/internal/certs/certstest"
+	"unink/internal/mail/mailtest"
 )
 
 // memory is the resident memory of each service and worker, in bytes.
@@ -16,11 +19,18 @@ func memory(t *testing.T, s *System) map[string]int64 {
 	return all
 }
 
-// TestSoak works at four fifths of what the workers can do, and wants nothing to grow: the median
-// of the last fifth of the time against that of the second.
+// TestSoak is the whole service as it is deployed: two services with certificates of an authority,
+// workers, PostgreSQL, Redis, NATS and a mail server. It works at four fifths of what the workers
+// can do while newcomers sign up, and wants nothing to grow: the median of the last fifth of the
+// time against that of the second.
 func TestSoak(t *testing.T) {
-	t.Parallel()
-	s := start(t, patient)
+	needsWhole(t)
+	authority, mails := certstest.New(t, 90*24*time.Hour), mailtest.Serve(t)
+	s := start(t, patient, func(c *Config) {
+		c.Mail = "smtp+plain://" + mails.Address
+		c.ACME = &ACME{authority.Directory, authority.Trust, authority.Roots, authority.HTTP,
+			authority.TLS}
+	})
 	var callers []*Caller
 	for range slots {
 		callers = append(callers, must(s.Customer(1_000_000))(t))
@@ -33,8 +43,13 @@ func TestSoak(t *testing.T) {
 	tick := time.NewTicker(*soakFor / samples)
 	defer tick.Stop()
 	seen := map[string][]float64{} // by what is watched
-	for range samples {
+	newcomers := 0
+	for n := range samples {
 		<-tick.C
+		if n%5 == 0 {
+			arrives(t, s, mails)
+			newcomers++
+		}
 		for name, bytes := range memory(t, s) {
 			seen["MiB of "+name] = append(seen["MiB of "+name], float64(bytes)/(1<<20))
 		}
@@ -54,4 +69,10 @@ func TestSoak(t *testing.T) {
 		}
 	}
 	l.audit(0)
+	if got, want := len(mails.Recipients()), len(callers)+newcomers; got != want {
+		t.Errorf("%d people got mail, not %d", got, want)
+	}
+	if want := int64(1 + len(callers)); authority.Orders() != want {
+		t.Errorf("%d certificates were ordered, not %d", authority.Orders(), want)
+	}
 }

@@ -4,10 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -43,6 +46,24 @@ type Config struct {
 	Workers  int      // unink worker, with one slot and one thread each
 	Flags    []string // of the services
 	Env      []string // of services and workers, besides this process's
+	Mail     string   // URL of the mail server; empty: mails become files
+	ACME     *ACME    // who certifies the services; nil: they speak without TLS
+}
+
+// ACME is an authority that finds every host at 127.0.0.1.
+type ACME struct {
+	Directory string
+	Trust     string // file with what the directory's own certificate is checked with
+	Roots     *x509.CertPool
+	HTTP, TLS string // ports at which it looks for hosts: those of the first service
+}
+
+// Hosts of the services: of the web entry point, and the domain of the developers'.
+func (c Config) hosts() (scheme, web, domain string) {
+	if c.ACME != nil {
+		return "https", "web.unink.test", "api.unink.test"
+	}
+	return "http", "localhost", "localhost"
 }
 
 // System is the whole service on this machine.
@@ -50,7 +71,6 @@ type System struct {
 	Database, Redis, NATS *Link
 	Services              []*Service
 	Workers               []*Process
-	Client                *http.Client
 
 	config  Config
 	storage []string // flags of the operator's commands, past the proxy
@@ -59,16 +79,15 @@ type System struct {
 // Service is one process that answers HTTP.
 type Service struct {
 	*Process
-	port    int
-	metrics string // address
+	port    string
+	metrics string       // address
+	client  *http.Client // finds every host at the service's port
 }
 
 // Start starts everything, and returns when pages are cleaned. What was started ends with
 // [System.Close], which has to follow an error too.
 func Start(ctx context.Context, c Config) (*System, error) {
-	s := &System{config: c, Client: &http.Client{
-		Transport: &http.Transport{MaxIdleConnsPerHost: 256, DisableCompression: true}, Timeout: patience,
-	}}
+	s := &System{config: c}
 	if err := s.startServers(ctx); err != nil {
 		return s, err
 	}
@@ -163,14 +182,21 @@ func (s *System) Replace(worker int) error {
 
 // serve starts a service, and returns it when it serves.
 func (s *System) serve(ctx context.Context, storage ...string) (*Service, error) {
-	port, err := freeport.Find()
+	port, plain, err := s.ports()
 	if err != nil {
 		return nil, err
 	}
+	scheme, web, domain := s.config.hosts()
 	arguments := []string{
-		"serve", "--listen", "127.0.0.1:" + strconv.Itoa(port), "--metrics-listen", "127.0.0.1:0",
-		"--domain", "localhost",
-		"--public-url", "http://localhost:" + strconv.Itoa(port), "--trusted-proxy", "127.0.0.0/8",
+		"serve", "--listen", "127.0.0.1:" + port, "--metrics-listen", "127.0.0.1:0", "--domain", domain,
+		"--public-url", scheme + "://" + web, "--trusted-proxy", "127.0.0.0/8",
+	}
+	if a := s.config.ACME; a != nil {
+		arguments = append(arguments, "--tls", "--http-listen", "127.0.0.1:"+plain, "--acme-directory",
+			a.Directory, "--acme-roots", a.Trust, "--acme-email", "operator@example.com")
+	}
+	if s.config.Mail != "" {
+		arguments = append(arguments, "--smtp", s.config.Mail, "--mail-from", "unink@example.com")
 	}
 	p, err := launch("service", s.command(append(append(arguments, storage...), s.config.Flags...)...))
 	if err != nil {
@@ -178,7 +204,36 @@ func (s *System) serve(ctx context.Context, storage ...string) (*Service, error)
 	}
 	said, err := p.says(ctx, "serving")
 	address, _ := said["metrics"].(string)
-	return &Service{p, port, address}, err
+	return &Service{p, port, address, s.newClient(port)}, err
+}
+
+// ports are where the next service listens, with TLS and, for the authority and browsers on their
+// way to it, without.
+func (s *System) ports() (port, plain string, err error) {
+	if a := s.config.ACME; a != nil && len(s.Services) == 0 {
+		return a.TLS, a.HTTP, nil
+	}
+	var found [2]int
+	for i := range found {
+		if found[i], err = freeport.Find(); err != nil {
+			return "", "", err
+		}
+	}
+	return strconv.Itoa(found[0]), strconv.Itoa(found[1]), nil
+}
+
+// newClient is a client that finds every host at a port of this machine.
+func (s *System) newClient(port string) *http.Client {
+	transport := &http.Transport{
+		MaxIdleConnsPerHost: 256, DisableCompression: true,
+		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, network, net.JoinHostPort("127.0.0.1", port))
+		},
+	}
+	if s.config.ACME != nil {
+		transport.TLSClientConfig = &tls.Config{RootCAs: s.config.ACME.Roots}
+	}
+	return &http.Client{Transport: transport, Timeout: patience}
 }
 
 // ready asks every service whether it is.
@@ -198,12 +253,18 @@ func (s *System) Ready(ctx context.Context) (time.Duration, error) {
 	return time.Since(began), err
 }
 
-func (s *System) get(service *Service, path string) (status int, text string, err error) {
-	return s.fetch(fmt.Sprintf("http://127.0.0.1:%d%s", service.port, path))
+// url is where the web entry point has a path.
+func (s *System) url(path string) string {
+	scheme, web, _ := s.config.hosts()
+	return scheme + "://" + web + path
 }
 
-func (s *System) fetch(url string) (status int, text string, err error) {
-	res, err := s.Client.Get(url)
+func (s *System) get(service *Service, path string) (status int, text string, err error) {
+	return fetch(service.client, s.url(path))
+}
+
+func fetch(client *http.Client, url string) (status int, text string, err error) {
+	res, err := client.Get(url)
 	if err != nil {
 		return 0, "", err
 	}
@@ -212,9 +273,12 @@ func (s *System) fetch(url string) (status int, text string, err error) {
 	return res.StatusCode, strings.TrimSpace(string(body)), err
 }
 
+// operator is who looks at the metrics.
+var operator = &http.Client{Transport: &http.Transport{}, Timeout: patience}
+
 // Metric is a value without labels that a service tells.
 func (s *System) Metric(service *Service, name string) (float64, error) {
-	_, text, err := s.fetch("http://" + service.metrics + "/metrics")
+	_, text, err := fetch(operator, "http://"+service.metrics+"/metrics")
 	if err != nil {
 		return 0, err
 	}
@@ -264,7 +328,10 @@ func (s *System) Close() error {
 			errs = append(errs, l.Stop())
 		}
 	}
-	s.Client.CloseIdleConnections()
+	for _, service := range s.Services {
+		service.client.CloseIdleConnections()
+	}
+	operator.CloseIdleConnections()
 	return errors.Join(errs...)
 }
 
