@@ -88,7 +88,7 @@ def main():
     names = ["image", "context", "logits"]
     to_onnx(model.segmenter, path, example, names, {"image": side, "context": cells, "logits": side})
     store_halves(path)
-    write_manifest(path, state["version"], windows=state["windows"], em=N.EM, classes=N.CLASSES,
+    write_manifest(path, state["version"], windows=state["windows"], em=N.SHOWN_EM, classes=N.CLASSES,
                    inputs=names[:2], output=names[2], multiple=N.MULTIPLE,
                    parameters=parameters[0], metrics=metrics)
     path = a.out / "overview.onnx"

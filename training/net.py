@@ -28,7 +28,8 @@ WRITTEN = 4  # label: handwriting, over print or not
 IGNORE = 255
 MULTIPLE = 32
 WEIGHT_LEVELS = 63  # of a weight's size: seven bits with the sign
-EM = 24
+EM = 24  # pixels, of body text in the windows that the segmenter learns from
+SHOWN_EM = 32  # at which the engine shows it pages: chosen on held-out ones (docs/training.md)
 
 WIDTHS = (24, 48, 64, 96, 128)  # of the decoder, at strides 2, 4, 8, 16 and 32
 
