@@ -58,7 +58,7 @@ func (f *features) byLines() (surface, Result) {
 	if p != nil {
 		base = p
 	}
-	if b, sure := f.bent(base, edges != nil); b != nil {
+	if b, sure := f.bent(base, edges != nil); b != nil && f.sharper(b, base) {
 		if w := f.warp(b, edges); w != nil {
 			return b, Result{w, sure, f.bow()}
 		}
@@ -100,6 +100,9 @@ func (f *features) byGrid(g *gridSheet, by surface) Result {
 			return Result{}
 		}
 	} else if g.strain(by) < further*moved || remaining > hardly*uneven(curves, em, by.toSheet) {
+		return Result{}
+	}
+	if was > 0 && !f.sharper(b, asItIs) {
 		return Result{}
 	}
 	sure := 1 - g.doubt/moved
@@ -208,9 +211,10 @@ type features struct {
 	ground     *ground
 	lines      []textLine
 	components []raster.Component
-	rows       []guide // along the rows of the sheet
-	columns    []guide // across them, with the axes swapped
-	rules      [2]int  // how many of rows and columns are rules
+	letters    [][2]float64 // the ink of what may be characters
+	rows       []guide      // along the rows of the sheet
+	columns    []guide      // across them, with the axes swapped
+	rules      [2]int       // how many of rows and columns are rules
 	curves     []*curve
 }
 
@@ -231,7 +235,9 @@ func findFeatures(m *raster.RGB, em float64, workers int) *features {
 		rows = traceRules(raster.Transpose(ink, f.w, f.h), f.w, f.h, f.em, long)
 		columns = traceRules(ink, f.h, f.w, f.em, short)
 	})
-	_, f.components = raster.Components(ink, f.w)
+	labels, components := raster.Components(ink, f.w)
+	f.components = components
+	f.letters = f.lettersOf(labels)
 	g := findGlyphs(f.components, f.em)
 	f.lines = textLines(g, f.em, slopesOf(g, f.w, f.h, f.em).slope)
 	search.Wait()

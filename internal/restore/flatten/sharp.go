@@ -1,0 +1,71 @@
+package flatten
+
+import "math"
+
+// sharper says that the rows of letters show more sharply on a surface than on another.
+func (f *features) sharper(s, than surface) bool {
+	const clear = 1.1
+	return f.sharpness(s) > clear*f.sharpness(than)
+}
+
+// lettersOf are the places of the ink of what may be characters, in the units of a guide.
+func (f *features) lettersOf(labels []int32) (out [][2]float64) {
+	for i, l := range labels {
+		if l == 0 {
+			continue
+		}
+		// Rules, drawings and what lies on the desk are larger, specks smaller.
+		c := f.components[l-1]
+		if size := float64(max(c.Width(), c.Height())); size < f.em/3 || size > 2*f.em {
+			continue
+		}
+		out = append(out, f.fromMiddle(float64(i%f.w), float64(i/f.w)))
+	}
+	return out
+}
+
+// sharpness tells how sharply rows of letters end above and below on a surface, all along them: the
+// more ink there is at one height and the less at the next, the more. It takes all of their ink, so
+// that it shows where lines were traced wrongly, as they are in scripts whose letters hang from
+// each other.
+func (f *features) sharpness(s surface) (sum float64) {
+	const bin = 0.1 // ems
+	high := f.em / f.unit * bin
+	heights := make([]float64, int(8/high))
+	at := f.heightsOn(s)
+	for _, p := range f.letters {
+		y := at(p[0], p[1])/high + float64(len(heights))/2
+		i := int(y)
+		if y < 0 || i+1 >= len(heights) {
+			continue
+		}
+		heights[i] += 1 - (y - float64(i))
+		heights[i+1] += y - float64(i)
+	}
+	for i := range heights[1:] {
+		d := heights[i+1] - heights[i]
+		sum += d * d
+	}
+	return sum
+}
+
+// heightsOn tells how far down on a surface places of the picture lie, from what is so at the nodes
+// of a grid.
+func (f *features) heightsOn(s surface) func(x, y float64) float64 {
+	const step = 2.0 / 96
+	w, h := float64(f.w)/2/f.unit, float64(f.h)/2/f.unit
+	columns, rows := int(2*w/step)+3, int(2*h/step)+3
+	nodes := make([]float64, columns*rows)
+	for j := range rows {
+		for i := range columns {
+			_, nodes[j*columns+i] = s.toSheet(float64(i)*step-w, float64(j)*step-h)
+		}
+	}
+	return func(x, y float64) float64 {
+		u, v := (x+w)/step, (y+h)/step
+		i, j := int(u), int(v)
+		u, v = u-math.Floor(u), v-math.Floor(v)
+		row, below := nodes[j*columns+i:], nodes[(j+1)*columns+i:]
+		return (1-v)*((1-u)*row[0]+u*row[1]) + v*((1-u)*below[0]+u*below[1])
+	}
+}
