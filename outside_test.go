@@ -26,8 +26,8 @@ func readmeProgram(t *testing.T) []byte {
 	return program
 }
 
-// The README's program builds as it stands in a module of its own, which names a checkout by replace,
-// and cleans a page.
+// The README's program builds as it stands in a module of its own, which names a checkout by
+// replace, and cleans a page.
 func TestOutsideModule(t *testing.T) {
 	checkout, err := filepath.Abs(".")
 	if err != nil {
