@@ -11,42 +11,23 @@ import (
 	"testing"
 )
 
-const outsideProgram = `package main
-
-import (
-	"context"
-	"fmt"
-	"os"
-
-	"unink"
-)
-
-func main() {
-	if err := run(os.Args[1], os.Args[2]); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+// readmeProgram is the Go program that the README shows.
+func readmeProgram(t *testing.T) []byte {
+	t.Helper()
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
 	}
+	_, after, _ := bytes.Cut(readme, []byte("```go\n"))
+	program, _, found := bytes.Cut(after, []byte("```\n"))
+	if !found {
+		t.Fatal("the README shows no Go program")
+	}
+	return program
 }
 
-func run(from, to string) error {
-	data, err := os.ReadFile(from)
-	if err != nil {
-		return err
-	}
-	c, err := unink.New(unink.Config{})
-	if err != nil {
-		return err
-	}
-	defer func() { _ = c.Close() }()
-	res, err := c.Clean(context.Background(), data, unink.Options{Finish: unink.Colour})
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(to, res.Data, 0o644)
-}
-`
-
-// A module of somebody else's, which names a checkout by replace, builds and cleans a page.
+// The README's program builds as it stands in a module of its own, which names a checkout by
+// replace, and cleans a page.
 func TestOutsideModule(t *testing.T) {
 	checkout, err := filepath.Abs(".")
 	if err != nil {
@@ -70,7 +51,7 @@ func TestOutsideModule(t *testing.T) {
 	outside := strings.Replace(string(mod), "module unink\n", "module example\n", 1)
 	write("go.mod", []byte(outside+"\nrequire unink v0.0.0\n\nreplace unink => "+checkout+"\n"))
 	write("go.sum", sum)
-	write("main.go", []byte(outsideProgram))
+	write("main.go", readmeProgram(t))
 	run := func(name string, args ...string) {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), name, args...)

@@ -9,8 +9,8 @@ import (
 	"unink/internal/restore"
 )
 
-// Report says what was done to a page, and how sure the stages were. As JSON it is what the API and
-// the command line give.
+// Report says what was done to a page, and how sure the stages were. As JSON it is the report of
+// the API; the command line's JSON has these values among those of the file.
 type Report struct {
 	Removed   float64 `json:"removed"`   // share of the page's pixels that were removed, 0 to 1
 	Turned    int     `json:"turned"`    // degrees clockwise that the page was turned to stand upright: 0, 90, 180 or 270

@@ -342,10 +342,10 @@ func TestMetricsAreThere(t *testing.T) {
 		}
 	}
 	// Each alert is explained.
-	operations := string(read(t, "../docs/operations.md"))
+	guide := string(read(t, "../docs/run.md"))
 	for where := range expressions {
-		if strings.HasPrefix(where, "Unink") && !strings.Contains(operations, "`"+where+"`") {
-			t.Errorf("docs/operations.md does not explain the alert %s", where)
+		if strings.HasPrefix(where, "Unink") && !strings.Contains(guide, "`"+where+"`") {
+			t.Errorf("docs/run.md does not explain the alert %s", where)
 		}
 	}
 }

@@ -27,7 +27,7 @@ const (
 // Operator is the role of who runs the service; other users have none.
 const Operator = "operator"
 
-// Credits and uses know a user, or a customer, by these and its id.
+// The prefixes by which credits and uses name a user or a customer: one of these, then the id.
 const (
 	OwnerPrefix    = "user:"     // of who has credits and uses
 	CustomerPrefix = "customer:" // the same of a customer

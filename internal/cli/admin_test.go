@@ -638,7 +638,7 @@ func (s *site) guest() {
 
 // The commands that the documentation tells an operator to make the first customer with do so.
 func TestDocumentedCustomerAdd(t *testing.T) {
-	for _, name := range []string{"../../README.md", "../../docs/operations.md"} {
+	for _, name := range []string{"../../README.md", "../../docs/set-up.md"} {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

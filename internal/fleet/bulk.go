@@ -37,7 +37,8 @@ func (c *Client) CleanBulk(ctx context.Context, image []byte,
 // JetStream is the fleet's server as one that stores messages, over the client's connection.
 func (c *Client) JetStream() (jetstream.JetStream, error) { return jetstream.New(c.nc) }
 
-// pressed reports whether a page other than bulk waited for a slot a moment ago.
+// pressed reports whether a page that somebody waits for, so not a bulk one, was waiting for a slot
+// a moment ago.
 func (w *Worker) pressed() bool {
 	return time.Since(time.Unix(0, w.heardWaiting.Load())) < 2*w.pace.look
 }
@@ -85,8 +86,8 @@ func (w *Worker) take(taking context.Context) (*nats.Msg, error) {
 	}
 }
 
-// late ends a subscription after the other one had its message, and returns the message that came
-// in the same moment, if one did.
+// late ends a subscription because the other one got an offer. Both may have got one at the same
+// moment; then late returns the second offer, else nil.
 func (w *Worker) late(a asking) *nats.Msg {
 	_ = a.Drain() // what is on its way still comes
 	timer := time.NewTimer(w.pace.beat)

@@ -9,15 +9,16 @@ import (
 	"time"
 )
 
-// roster knows the workers, and the services to share them with, by what they say of themselves.
+// roster is what this service knows of the workers, and of the other services that it shares them
+// with. It learns that from the messages in which each says regularly how it is.
 type roster struct {
 	mu      sync.Mutex
 	self    string        // names the service whose roster it is
 	silence time.Duration // after which one is forgotten
 	log     *slog.Logger
-	known   map[string]member
+	known   map[string]member    // workers, by their ids
 	rivals  map[string]time.Time // other services, and when they last said that they have pages
-	report  func(pages int)
+	report  func(pages int)      // is told the share whenever it changes
 }
 
 type member struct {
@@ -109,9 +110,9 @@ func (r *roster) sum() int {
 	return n
 }
 
-// share is how many pages this service may have on their way at once: as many slots as each of
-// those that have pages, the first of them, by name, one more where that does not come out even,
-// and none less than one while there are slots.
+// share is how many pages this service may have on their way at once. The fleet's slots are divided
+// evenly among the services that have pages; a remainder goes to the first of them in the order of
+// their names, one slot each. While there are slots at all, every service has at least one.
 func (r *roster) share() int {
 	slots := r.sum()
 	if slots == 0 {

@@ -208,8 +208,8 @@ type link struct {
 	patience *time.Timer
 }
 
-// mostUnheard is after how many the other side is given up. After a short absence of the server one
-// side is back before the other.
+// mostUnheard is after how many messages in a row that nobody heard the other side is given up. It
+// is more than one, since after a short absence of the server one side is back before the other.
 const mostUnheard = 3
 
 // hear reads a message, and knows by it that the other side is there, or not: then it is gone.

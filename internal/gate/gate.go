@@ -152,12 +152,14 @@ func (g *Gate) queued(v *visit, by int) {
 }
 
 // Refusal is the error with which [Gate.DoAs] would refuse a task at once now, nil if it would not.
+// The next call may decide otherwise, since other tasks come and end.
 func (g *Gate) Refusal(turn Turn) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.refusal(turn)
 }
 
+// refusal is [Gate.Refusal] for who holds the lock.
 func (g *Gate) refusal(turn Turn) error {
 	switch {
 	case g.closed:
@@ -238,8 +240,9 @@ func (g *Gate) admit() {
 	}
 }
 
-// yielding is the newest task of the longest line, if it ought to wait behind the one that comes;
-// otherwise nil.
+// yielding is the waiting task that a full queue drops to make room for a new one: the newest of
+// the caller who has most waiting, among bulk tasks if any wait. It is nil when the new task is the
+// one to refuse, because it is bulk itself or its caller would have as many waiting.
 func (g *Gate) yielding(turn Turn) *visit {
 	line := &g.bulk
 	if !turn.Bulk && line.empty() {
@@ -253,7 +256,7 @@ func (g *Gate) yielding(turn Turn) *visit {
 	return longest.waiting[len(longest.waiting)-1]
 }
 
-// drop takes the task that yields to the one that comes out of the queue.
+// drop removes the yielding task from the queue, and refuses it with [ErrFull]. There must be one.
 func (g *Gate) drop(turn Turn) {
 	v := g.yielding(turn)
 	g.lineOf(v.turn).remove(v)

@@ -59,8 +59,8 @@ func (s *Server) holderOf(r *http.Request, e entry) holder {
 	return stranger(clientAddress(r, s.cfg.TrustedProxies))
 }
 
-// answer has a request answered that is inside. Its error is for the caller, or says that there is
-// none.
+// answer has an admitted request worked on and writes its answer. An error that it returns is the
+// answer that the caller has still to write, unless the call has its failure already.
 func (s *Server) answer(answer answerer, w http.ResponseWriter, r *http.Request) error {
 	c := callOf(r)
 	if err := c.stay.sit(r.Context()); err != nil {

@@ -200,7 +200,7 @@ func (s *Server) closeCustomer(r *http.Request, o operator.Order, in reasoned) (
 
 type actList struct {
 	Acts  []operator.Entry `json:"acts"`
-	Older string           `json:"older,omitempty"` // what before takes to go on; empty at the end
+	Older string           `json:"older,omitempty"` // for "before" in the next call; empty at the end
 }
 
 // acts is the log of what operators did.

@@ -76,7 +76,8 @@ func (r *rooms) admit(who holder) (*stay, error) {
 	return &stay{rooms: r, who: who, free: free}, nil
 }
 
-// stay is what one request holds of the rooms. It is not for concurrent use.
+// stay is what one request holds of the bounds in rooms, from its admission to the end of its
+// answer. It is not for concurrent use.
 type stay struct {
 	rooms   *rooms
 	who     holder
@@ -86,14 +87,14 @@ type stay struct {
 	waiting int64 // bytes of its answer
 }
 
-// sit takes a place, and may wait for one.
+// sit takes one of the places for requests that are worked on, and waits up to two seconds for one.
 func (s *stay) sit(ctx context.Context) error {
 	err := s.rooms.places.take(ctx, s.who)
 	s.seated = err == nil
 	return err
 }
 
-// rise gives the place back.
+// rise gives the place back, if the request has one; it is still admitted.
 func (s *stay) rise() {
 	if s.seated {
 		s.rooms.places.give(s.who.known)
@@ -121,7 +122,7 @@ func (s *stay) answer(n int) error {
 	return err
 }
 
-// leave gives everything back.
+// leave gives everything back that the request holds: it is over.
 func (s *stay) leave() {
 	s.rise()
 	s.rooms.answers.give(s.who, s.waiting)

@@ -120,7 +120,7 @@ type step struct {
 	do    func(w *work, ctx context.Context) (*image.RGBA, error)
 }
 
-// way is that of a page.
+// way has the steps of a page in their order.
 var way = []step{
 	{"orient", "orient", (*work).orient},
 	{"flatten", "flatten", (*work).flatten},
@@ -205,7 +205,7 @@ func (e *Engine) viewOf(src *image.RGBA, em float64) view {
 	return view{src, segment.WorkingPicture(src, em, e.Em, e.Threads), em}
 }
 
-// scale is that of the picture that the networks see.
+// scale is the size of the picture that the networks see, relative to the page.
 func (v *view) scale() float64 { return float64(v.m.W) / float64(v.src.Rect.Dx()) }
 
 // orient turns the page upright, where that is wanted and the print can be read. Print that leans

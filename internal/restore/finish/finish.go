@@ -71,8 +71,9 @@ func evenOut(c *canvas.Canvas, page *image.RGBA, panels []bool) {
 	reduceColours(c, page, light, &inks)
 }
 
-// inkWhite is the least share of light that is white in and close to ink. Elsewhere more may go:
-// what the network holds for print is faint print and no show-through.
+// inkWhite is the least share of the paper's light from which a pixel in ink or close to it turns
+// white. Elsewhere the bound may be lower, so that print showing through from the back goes; what
+// is faint where the network sees print is faint print.
 const inkWhite = 0.9
 
 // fillGain is how much of the stretch to black fills and pictures get: they are to look as they

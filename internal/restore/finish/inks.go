@@ -11,7 +11,8 @@ import (
 	"unink/internal/restore/canvas"
 )
 
-// inkShades has the shades of each ink: edges have so many of them, what is broad as many or more.
+// inkShades has the shades of each ink. The edges field is how many of them thin strokes and soft
+// edges of print may have; broad, at least as many, is for areas of one ink, such as thick bars.
 type inkShades struct {
 	edges, broad int
 	ratio        [][3]float32
@@ -52,8 +53,7 @@ func ratioOfBin(i int) [3]float32 {
 		float32(i%ratios) / most}
 }
 
-// depthMap has for each pixel of text how much of the channel that it absorbs most of it does, 0
-// elsewhere.
+// depthMap has the depth of each pixel of text: 255 less its darkest channel. It is 0 elsewhere.
 type depthMap struct {
 	w, h int
 	v    []uint8

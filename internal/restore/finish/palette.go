@@ -158,7 +158,8 @@ func (b *hueBin) merge(o *hueBin) {
 	b.chroma += o.chroma
 }
 
-// ratio is what the ink absorbs as shares of what it does of the channel it absorbs most of.
+// ratio is the ink's hue: what it absorbs of each channel, divided by what it absorbs of the one
+// that it absorbs most of, so that the largest value is 1.
 func (b *hueBin) ratio() (out [3]float32) {
 	most := max(b.sum[0], b.sum[1], b.sum[2], 1)
 	for ch, v := range b.sum {

@@ -131,8 +131,8 @@ type fit struct {
 	curves []*curve
 	em     float64
 	p      []float64 // the parameters
-	n      int       // of them that are free
-	hold   bool      // the zoom is not
+	n      int       // how many of the parameters are fitted
+	hold   bool      // the zoom stays as it is while the others are fitted
 	off    []float64
 	moved  [][]float64
 }

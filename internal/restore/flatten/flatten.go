@@ -577,9 +577,9 @@ func plausible(across, down pencil) bool {
 	return square > near*near && square < far*far
 }
 
-// squareOnSheet is the pencil of the columns on whose plane they are at right angles to the rows,
-// seen with the usual focal length: the median by weight of what each column says alone, which most
-// must agree with.
+// squareOnSheet finds the columns' pencil from the rows' pencil, assuming that columns and rows are
+// at right angles on the sheet and that the camera has the usual focal length. Each column alone
+// then gives a fan; the result is their weighted median, and false unless most columns agree.
 func (f *features) squareOnSheet(across pencil) (pencil, bool) {
 	const least, share, enough, most, heavy = 0.25, 0.6, 0.4, 0.2, 0.25
 	var fans []guide // slope is the fan

@@ -160,16 +160,16 @@ func medianSlope(guides []guide) float64 {
 	return 0
 }
 
-// plane is a flat sheet: here maps a point of it to the picture, from whose middle both are
-// measured; there is its inverse.
+// plane is a flat sheet seen by a camera. The matrix sheet maps points of the picture to the sheet,
+// picture maps them back; both measure from the picture's middle.
 type plane struct{ sheet, picture lsq.Matrix }
 
 func (p *plane) toSheet(x, y float64) (float64, float64) { return p.sheet.Apply(x, y) }
 
 func (p *plane) toPicture(x, y float64) (float64, float64) { return p.picture.Apply(x, y) }
 
-// surface is a sheet as the camera saw it: to maps a point of the picture to the flat sheet, back
-// does the reverse, both in units of half the picture's longer side.
+// surface is a sheet as the camera saw it. toSheet maps a point of the picture to the flattened
+// sheet, toPicture maps it back, both in units of half the picture's longer side.
 type surface interface {
 	toSheet(x, y float64) (float64, float64)
 	toPicture(x, y float64) (float64, float64)

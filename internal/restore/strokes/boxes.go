@@ -65,8 +65,8 @@ func (m *mark) isWritten(marks, empty int) bool {
 	return m.evidence+unlike(marks) > 0
 }
 
-// unlike is the log-odds that so many marks in boxes were written of which no two are alike: a
-// single one may be typed.
+// unlike is the log-odds that the marks were written, given that no two of them look the same. A
+// single mark may be typed; the more there are, the less likely that is.
 func unlike(marks int) float64 {
 	const one, more, most = 1, 0.75, 3.25
 	return min(one+more*float64(marks-1), most)

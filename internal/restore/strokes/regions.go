@@ -26,9 +26,11 @@ type region struct {
 	onRule      bool       // it lies on a line
 }
 
-// parts gives each pixel of ink a class such that regions of one class are made by one hand: the
-// network's own class, one for ink that the network overlooked, split where the ink's colour
-// changes from what is the page's print to what is its writing, and where letters stand on a line.
+// parts gives each pixel of ink a class, so that a connected region of one class was made either by
+// a hand or by a printer. The lowest two bits are what the network says (1 print, 2 writing, 3 ink
+// that it overlooked). Bit 4 is set where the ink's colour is plainly the writing's, bit 8 where it
+// is plainly the print's, and onRule where the ink is a line's: letters that stand on a line are
+// regions of their own.
 func parts(s *segment.Scores, plane *ink.Plane, lines []int32, pieces []raster.Component,
 	workers int) []uint8 {
 	class := make([]uint8, len(s.Hand))
