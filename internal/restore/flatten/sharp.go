@@ -55,17 +55,17 @@ func (f *features) heightsOn(s surface) func(x, y float64) float64 {
 	const step = 2.0 / 96
 	w, h := float64(f.w)/2/f.unit, float64(f.h)/2/f.unit
 	columns, rows := int(2*w/step)+3, int(2*h/step)+3
-	nodes := make([]float64, columns*rows)
+	heights := make([]float64, columns*rows)
 	for j := range rows {
 		for i := range columns {
-			_, nodes[j*columns+i] = s.toSheet(float64(i)*step-w, float64(j)*step-h)
+			_, heights[j*columns+i] = s.toSheet(float64(i)*step-w, float64(j)*step-h)
 		}
 	}
 	return func(x, y float64) float64 {
 		u, v := (x+w)/step, (y+h)/step
 		i, j := int(u), int(v)
 		u, v = u-math.Floor(u), v-math.Floor(v)
-		row, below := nodes[j*columns+i:], nodes[(j+1)*columns+i:]
+		row, below := heights[j*columns+i:], heights[(j+1)*columns+i:]
 		return (1-v)*((1-u)*row[0]+u*row[1]) + v*((1-u)*below[0]+u*below[1])
 	}
 }
