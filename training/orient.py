@@ -1,6 +1,7 @@
 """The orientation network: which way up a page lies, from the look of its text.
 
     python3 -m training.orient pieces --count 40                         files of pieces: blocks, printed pages, samples of training.data
+    python3 -m training.orient lines --count 40                          files of pieces in every script, and of what nobody can tell
     python3 -m training.orient train --minutes 60 --out build/orient
     python3 -m training.orient measure build/orient/last.pt              held-out pages, as the engine looks at them
     python3 -m training.orient export build/orient/last.pt               models/orient.onnx and its manifest
@@ -19,6 +20,7 @@ in the end all together.
 """
 
 import argparse
+import contextlib
 import hashlib
 import json
 import math
@@ -32,11 +34,12 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from . import capture
+from . import capture, lifts
 from .data import Shards
 from .net import Residual, conv
 from .paths import data_root
 from .quantise import quantise, to_onnx
+from .real import ink_root
 
 SIDE = 384
 EM = 14.0
@@ -53,6 +56,7 @@ LOOKS = 6  # windows of a page that are looked at at each scale, until it is sur
 SCALES = (1, 4 / 3, 3 / 4, 9 / 16)  # likewise
 SMALLER = 0.3  # share of the pieces that are shown smaller, down to the smallest of these
 BLURRED, REWEIGHTED = 0.2, 0.2  # shares that are out of focus, and that are bolder or lighter
+UNTOLD, UNTOLD_SHARE = "untold-", 0.15  # files of pieces that nobody can tell which way up they lie; share of them
 LEAST = 0.004  # share of edges below which a piece shows nothing
 WIDTHS = (16, 32, 48, 96)
 PICTURED = 18  # pixels: the em of the pages that are written for bench/orient
@@ -184,6 +188,23 @@ def of_sample(rng, shards):
     return padded(grey[y:y + PIECE, x:x + PIECE], PIECE)
 
 
+def of_sheet(rng, paths):
+    """A piece of a page of handwriting alone, its letters about as large as print."""
+    grey = cv2.imread(str(paths[int(rng.integers(len(paths)))]), cv2.IMREAD_GRAYSCALE)
+    scale = rng.uniform(0.8, 2.5) * 600 / max(grey.shape)
+    grey = cv2.resize(grey, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+    y, x = (int(rng.integers(0, max(n - PIECE, 0) + 1)) for n in grey.shape)
+    return padded(grey[y:y + PIECE, x:x + PIECE], PIECE)
+
+
+def written(path, pieces):
+    """Writes pieces, whole or not at all."""
+    part = path.with_suffix(".part")
+    with part.open("wb") as f:
+        np.save(f, np.stack([evened(p) for p in pieces]))
+    part.rename(path)
+
+
 def make_part(folder, seed):
     """Writes some 1,300 pieces of upright print, uint8 [N, PIECE, PIECE], a third of each kind: blocks, pages, pages written on."""
     from .layouts import blocks
@@ -197,10 +218,28 @@ def make_part(folder, seed):
     while len(pieces) < PART:
         if shown(piece := of_sample(rng, shards)):
             pieces.append(piece)
-    part = folder / f"{seed:05d}.part"
-    with part.open("wb") as f:
-        np.save(f, np.stack([evened(p) for p in pieces]))
-    part.rename(part.with_suffix(".npy"))
+    written(folder / f"{seed:05d}.npy", pieces)
+
+
+def make_lines(folder, seed):
+    """Writes as many pieces in every script, a tenth of them handwriting alone, and two fifths as many that nobody can tell which way up
+    they lie: three quarters are of scripts that are not known, the others drawings."""
+    from .layouts import lines
+
+    cv2.setNumThreads(1)
+    rng = np.random.default_rng([seed, 1])
+    sheets = [p for p in sorted((ink_root() / "sheets").glob("*.jpg")) if lifts.split_of(p) == "train"]
+    drawn = lambda grey: photographed(rng, cv2.cvtColor(grey, cv2.COLOR_GRAY2RGB))
+    printed = lambda kind: drawn(lines.draw(rng, PIECE, EM, kind(rng, "train")))
+    told = lambda: of_sheet(rng, sheets) if sheets and rng.random() < 0.1 else printed(lines.of_language)
+    untold = lambda: drawn(lines.drawing(rng, PIECE)) if rng.random() < 0.25 else printed(lines.of_unknown)
+    for name, make, count in ((f"lines-{seed:05d}.npy", told, PART), (f"{UNTOLD}{seed:05d}.npy", untold, 2 * PART // 5)):
+        pieces = []
+        while len(pieces) < count:
+            with contextlib.suppress(OSError):  # a few faces' programs are broken
+                if shown(piece := make()):
+                    pieces.append(piece)
+        written(folder / name, pieces)
 
 
 def altered(rng, piece):
@@ -223,7 +262,7 @@ def altered(rng, piece):
 
 
 class Pieces:
-    """All pieces in a folder; more may be made meanwhile."""
+    """All pieces in a folder; more may be made meanwhile. Of a share of them nobody can tell which way up they lie."""
 
     def __init__(self, folder):
         self.folder, self.parts = folder, {}
@@ -235,15 +274,19 @@ class Pieces:
         for path in sorted(self.folder.glob("*.npy")):
             if path not in self.parts:
                 self.parts[path] = np.load(path, mmap_mode="r")
-        self.all = list(self.parts.values())
+        self.told = [part for path, part in self.parts.items() if not path.name.startswith(UNTOLD)]
+        self.untold = [part for path, part in self.parts.items() if path.name.startswith(UNTOLD)]
 
     def batch(self, rng, n):
-        """n pieces, each at an angle of its own: float [n, 1, CROP, CROP] and the classes."""
-        turns = rng.integers(4, size=n)
-        return torch.from_numpy(np.stack([self.one(rng, int(k)) for k in turns]))[:, None], torch.from_numpy(turns)
+        """n pieces, each at an angle of its own: float [n, 1, CROP, CROP] and the classes' probabilities, float [n, 4]."""
+        turns = torch.from_numpy(rng.integers(4, size=n))
+        told = torch.from_numpy(rng.random(n) >= UNTOLD_SHARE) if self.untold else torch.ones(n, dtype=torch.bool)
+        pieces = [self.one(rng, self.told if t else self.untold, int(k)) for k, t in zip(turns, told)]
+        probabilities = torch.where(told[:, None], F.one_hot(turns, 4).float(), torch.full((n, 4), 0.25))
+        return torch.from_numpy(np.stack(pieces))[:, None], probabilities
 
-    def one(self, rng, turn):
-        part = self.all[rng.integers(len(self.all))]
+    def one(self, rng, parts, turn):
+        part = parts[rng.integers(len(parts))]
         piece = altered(rng, part[rng.integers(len(part))]).astype(np.float32) / 255
         if rng.random() < 0.5:  # the strongest print of the page may be elsewhere, or weaker
             piece = np.clip((piece - PAPER / 255) * rng.uniform(0.4, 1.3) + PAPER / 255, 0, 1)
@@ -265,15 +308,15 @@ def train(a):
     optimizer = torch.optim.AdamW(model.parameters(), a.rate, weight_decay=0.01)
     ema = {k: v.detach().clone().float() for k, v in model.state_dict().items()}
     pieces = Pieces(a.pieces)
-    step, mean, started = 0, 1.4, time.time()
+    step, mean, started = 0, 0.0, time.time()
     out = Path(a.out)
     out.mkdir(parents=True, exist_ok=True)
     while (past := (time.time() - started) / 60 / a.minutes) < 1:
         for g in optimizer.param_groups:
             g["lr"] = a.rate * min(1, (step + 1) / 100) * max(0.5 * (1 + math.cos(math.pi * past)), 0.01)
-        images, turns = pieces.batch(rng, a.batch)
+        images, turns = pieces.batch(rng, a.batch)  # classes' probabilities
         x = images.contiguous(memory_format=torch.channels_last)
-        with torch.autocast("cpu", torch.bfloat16):
+        with torch.autocast("cpu", torch.bfloat16, enabled=a.half):
             sums = counted(x)
         loss = F.cross_entropy(logits(sums.float()), turns)
         optimizer.zero_grad()
@@ -285,8 +328,8 @@ def train(a):
         with torch.no_grad():
             for k, v in model.state_dict().items():
                 ema[k].mul_(decay).add_(v.float(), alpha=1 - decay)
-        mean += (loss.item() - mean) * 0.01
-        if step % 200 == 0:
+        mean += (loss.item() - mean) * max(0.01, 1 / step)
+        if step % 50 == 0:
             print(f"{(time.time() - started) / 60:5.1f} min  step {step}  loss {mean:.4f}", flush=True)
             pieces.refresh()
             torch.save({"ema": ema, "step": step, "version": time.strftime("%Y-%m-%d")}, out / "last.pt")
@@ -396,7 +439,7 @@ def export(a):
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("command", choices=["pieces", "train", "measure", "export", "pictures"])
+    p.add_argument("command", choices=["pieces", "lines", "train", "measure", "export", "pictures"])
     p.add_argument("checkpoint", nargs="?")
     p.add_argument("--count", default=2000, type=int, help="pages to measure on; files of pieces")
     p.add_argument("--only", default="", metavar="PREFIX", help="pictures of pages whose ID begins so")
@@ -407,14 +450,15 @@ def main():
     p.add_argument("--minutes", default=20, type=float)
     p.add_argument("--rate", default=3e-3, type=float)
     p.add_argument("--batch", default=64, type=int)
+    p.add_argument("--half", action="store_true", help="compute in bfloat16: only where the processor has AVX-512 BF16, elsewhere it is ten times slower")
     p.add_argument("--seed", default=1, type=int)
     p.add_argument("--out", default="build/orient")
     p.add_argument("--models", default="models", type=Path)
     a = p.parse_args()
-    if a.command == "pieces":
+    if a.command in ("pieces", "lines"):
         a.pieces.mkdir(parents=True, exist_ok=True)
         with ProcessPoolExecutor(a.processes) as pool:
-            list(pool.map(make_part, *zip(*[(a.pieces, seed) for seed in range(a.seed, a.seed + a.count)])))
+            list(pool.map(make_part if a.command == "pieces" else make_lines, *zip(*[(a.pieces, seed) for seed in range(a.seed, a.seed + a.count)])))
     elif a.command == "train":
         train(a)
     elif a.command == "pictures":

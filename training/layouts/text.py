@@ -136,6 +136,8 @@ def messages(lang):
         except (IndexError, UnicodeDecodeError, OSError):
             continue  # a few old catalogues have broken headers
         for key, value in catalogue.items():
+            if lang != "en" and value == key:
+                continue  # not translated
             text = key if lang == "en" else value
             if isinstance(text, str) and text.isprintable():
                 text = re.sub(r"\(_\w\)|_", "", text).strip(" :…").replace("...", "")

@@ -67,6 +67,16 @@ class Pieces(unittest.TestCase):
             self.assertLess(abs(part[:, :middle].mean() - part[:, middle:].mean()), 40)
 
 
+    def test_what_nobody_can_tell_is_taught_as_any_way_up(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("00001.npy", f"{orient.UNTOLD}00001.npy"):
+                np.save(Path(folder) / name, np.full((3, orient.PIECE, orient.PIECE), orient.PAPER, np.uint8))
+            _, probabilities = orient.Pieces(Path(folder)).batch(np.random.default_rng(1), 200)
+        untold = (probabilities == 0.25).all(1)
+        self.assertTrue((probabilities[~untold].max(1).values == 1).all())
+        self.assertAlmostEqual(untold.float().mean().item(), orient.UNTOLD_SHARE, delta=0.1)
+
+
 class Windows(unittest.TestCase):
     def test_the_busiest_comes_first_and_none_shows_the_same_print(self):
         grey = page_with_print([(40, 40), (1200, 800), (1200, 650)])
