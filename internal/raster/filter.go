@@ -1,5 +1,7 @@
 package raster
 
+import "encoding/binary"
+
 // Most is the largest value within d rows and columns. dst may be src.
 func Most[T uint8 | uint16 | float32](dst, src []T, w, h, d int) {
 	down := make([]T, len(src))
@@ -37,6 +39,19 @@ func larger[T uint8 | uint16 | float32](dst, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
 		dst[i] = max(a[i], b[i])
+	}
+}
+
+// Or sets the bits in dst that src has, which is as long or longer.
+func Or(dst, src []uint8) {
+	src = src[:len(dst)]
+	i := 0
+	for ; i+8 <= len(dst); i += 8 {
+		v := binary.NativeEndian.Uint64(dst[i:]) | binary.NativeEndian.Uint64(src[i:])
+		binary.NativeEndian.PutUint64(dst[i:], v)
+	}
+	for ; i < len(dst); i++ {
+		dst[i] |= src[i]
 	}
 }
 
