@@ -229,7 +229,7 @@ func TestQuantile(t *testing.T) {
 func TestWithinASquare(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, h := rapid.IntRange(1, 12).Draw(t, "w"), rapid.IntRange(1, 12).Draw(t, "h")
-		d := rapid.IntRange(0, 4).Draw(t, "d")
+		d := rapid.IntRange(0, 14).Draw(t, "d")
 		values := rapid.SliceOfN(rapid.Uint8(), w*h, w*h).Draw(t, "values")
 		marks := rapid.SliceOfN(rapid.Bool(), w*h, w*h).Draw(t, "marks")
 		most, near := make([]uint8, w*h), make([]bool, w*h)

@@ -33,11 +33,8 @@ func (c *Canvas) MarkNearInk() {
 	marked := make([]uint8, len(c.Flags))
 	raster.Rows(c.H, c.Workers, func(y0, y1 int) {
 		for y := y0; y < y1; y++ {
-			out := marked[y*c.W:][:c.W]
 			for yy := max(y-ring, 0); yy <= min(y+ring, c.H-1); yy++ {
-				for x, v := range c.Flags[yy*c.W:][:c.W] {
-					out[x] |= v
-				}
+				raster.Or(marked[y*c.W:][:c.W], c.Flags[yy*c.W:])
 			}
 		}
 	})

@@ -3,7 +3,6 @@ package finish
 
 import (
 	"image"
-	"slices"
 
 	"unink/internal/raster"
 	"unink/internal/restore/canvas"
@@ -17,15 +16,15 @@ import (
 // would be lost.
 func Scan(c *canvas.Canvas, page *image.RGBA) bool {
 	const most = 0.6 // of the page
-	before := measureTones(c, page)
+	kept := raster.Clone(page, c.Workers)
+	before := measureTones(c, kept)
 	panels := before.panels()
 	if shareOf(panels) > most {
 		return false
 	}
-	kept := slices.Clone(page.Pix)
 	evenOut(c, page, panels)
 	if before.lost(measureTones(c, page)) {
-		copy(page.Pix, kept)
+		copy(page.Pix, kept.Pix)
 		return false
 	}
 	return true

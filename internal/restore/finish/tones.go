@@ -20,11 +20,15 @@ const (
 
 // toneMap is the ground of a page and the print on it, in the cells of the light.
 type toneMap struct {
+	page          *image.RGBA
+	workers       int
+	cell          int // its side in pixels
 	w, h          int
-	ground        []float32 // the median light of what is round a cell
-	light, dark   []float32 // and nearly its lightest and darkest
-	print         []polarity
-	sample, perEm int // pixels between two samples, samples in an em
+	ground        []float32  // the median light of what is round a cell
+	light, dark   []float32  // and nearly its lightest and darkest
+	contrast      []polarity // of the print that there is in a cell, if it is print
+	sample, perEm int        // pixels between two samples, samples in an em
+	sw, sh        int        // samples
 }
 
 // lightCell is the side of the cells in which light is measured: a quarter of an em, in pixels.
@@ -36,100 +40,235 @@ func lightCell(c *canvas.Canvas) int {
 // than most of the window is print.
 func measureTones(c *canvas.Canvas, page *image.RGBA) *toneMap {
 	cell := lightCell(c)
-	t := &toneMap{w: (c.W + cell - 1) / cell, h: (c.H + cell - 1) / cell, sample: max(1, cell/4)}
+	t := &toneMap{page: page, workers: c.Workers, cell: cell, w: (c.W + cell - 1) / cell,
+		h: (c.H + cell - 1) / cell, sample: max(1, cell/4)}
 	t.perEm = 4 * cell / t.sample
+	t.sw, t.sh = (c.W+t.sample-1)/t.sample, (c.H+t.sample-1)/t.sample
 	n := t.w * t.h
 	t.ground, t.light, t.dark = make([]float32, n), make([]float32, n), make([]float32, n)
-	t.print = make([]polarity, n)
-
-	w, h := (c.W+t.sample-1)/t.sample, (c.H+t.sample-1)/t.sample
-	v := make([]float32, w*h)
-	raster.Rows(h, c.Workers, func(y0, y1 int) {
-		for y := y0; y < y1; y++ {
-			row := page.Pix[y*t.sample*page.Stride:]
-			for x := range w {
-				px := row[4*x*t.sample:]
-				v[y*w+x] = (float32(px[0]) + float32(px[1]) + float32(px[2])) / 3
-			}
-		}
-	})
-	// Without what is lighter, or darker, than its surroundings and thinner than half an em.
-	reach := max(1, t.perEm/4)
-	noLight, noDark := make([]float32, len(v)), make([]float32, len(v))
-	raster.Least(noLight, v, w, h, reach)
-	raster.Most(noLight, noLight, w, h, reach)
-	raster.Most(noDark, v, w, h, reach)
-	raster.Least(noDark, noDark, w, h, reach)
-	raster.Rows(t.h, c.Workers, func(y0, y1 int) {
-		for y := y0; y < y1; y++ {
-			for x := range t.w {
-				around := window{
-					max(0, (x-2)*cell/t.sample), max(0, (y-2)*cell/t.sample),
-					min(w, (x+3)*cell/t.sample), min(h, (y+3)*cell/t.sample), w,
-				}
-				t.measure(y*t.w+x, around, v, noLight, noDark)
-			}
-		}
-	})
+	t.contrast = make([]polarity, n)
+	raster.Rows(t.h, c.Workers, t.measureRows)
 	return t
 }
 
-// window is a rectangle of samples in rows of w.
-type window struct{ x0, y0, x1, y1, w int }
+// windowReach is the reach of a cell's window, in cells.
+const windowReach = 2
 
-// measure fills cell i with what its window holds.
-func (t *toneMap) measure(i int, at window, v, noLight, noDark []float32) {
-	var count [256]int
-	all := (at.x1 - at.x0) * (at.y1 - at.y0)
-	for y := at.y0; y < at.y1; y++ {
-		for _, s := range v[y*at.w+at.x0 : y*at.w+at.x1] {
-			count[uint8(s)]++
+// edge is the first of n samples, across or down, that lies in a cell.
+func (t *toneMap) edge(cell, n int) int { return min(max(cell*t.cell/t.sample, 0), n) }
+
+// measureRows measures rows of cells. Of two windows side by side, or one above the other, most is
+// the same: what is counted is kept by columns of cells, and the windows' sums are moved along.
+func (t *toneMap) measureRows(y0, y1 int) {
+	columns := make([]column, windowReach+t.w+windowReach)
+	for i := range columns {
+		columns[i].from, columns[i].to = t.edge(i-windowReach, t.sw), t.edge(i-windowReach+1, t.sw)
+	}
+	for y := y0 - windowReach; y < y0+windowReach; y++ {
+		t.count(columns, y, 1)
+	}
+	for y := y0; y < y1; y++ {
+		t.count(columns, y+windowReach, 1)
+		var window, none lightCounts
+		for x := range 2 * windowReach {
+			window.move(&columns[x].counts, &none)
 		}
+		gone := &none
+		for x := range t.w {
+			window.move(&columns[x+2*windowReach].counts, gone)
+			t.measure(y*t.w+x, &window)
+			gone = &columns[x].counts
+		}
+		t.count(columns, y-windowReach, -1)
 	}
-	const few = 0.02
-	ground := float32(raster.HistogramQuantile(count, 0.5))
-	dark := float32(raster.HistogramQuantile(count, few))
-	light := float32(raster.HistogramQuantile(count, 1-few))
-	t.ground[i], t.dark[i], t.light[i] = ground, dark, light
+}
 
-	// The larger of two contrasts is the print's, if it is print.
-	up, down := light-ground, ground-dark
-	half, rest := (ground+light)/2, noLight
-	kind := lightOnDark
-	if down > up {
-		half, rest, kind = (ground+dark)/2, noDark, darkOnLight
-	}
-	const least, share, most = 50, 0.7, 0.45 // contrast; of the ground in the light; of the window
-	if max(up, down) < least || kind == lightOnDark && ground > share*light ||
-		kind == darkOnLight && dark > share*ground || min(up, down) > max(up, down)/2 {
-		return
-	}
-	strokes, thick := 0, 0
-	for y := at.y0; y < at.y1; y++ {
-		for x := at.x0; x < at.x1; x++ {
-			if s := y*at.w + x; v[s] > half == (kind == lightOnDark) {
-				strokes++
-				if rest[s] > half == (kind == lightOnDark) {
-					thick++
-				}
+// column is what is counted of a column of cells, from one sample to before another.
+type column struct {
+	from, to int
+	counts   lightCounts
+}
+
+// count adds the samples of a row of cells so many times to its columns.
+func (t *toneMap) count(columns []column, y, times int) {
+	for sy := t.edge(y, t.sh); sy < t.edge(y+1, t.sh); sy++ {
+		row := t.page.Pix[sy*t.sample*t.page.Stride:]
+		for i := range columns {
+			c := &columns[i]
+			for x := c.from; x < c.to; x++ {
+				c.counts.add(uint8(thirds(row[4*x*t.sample:])/3), times)
 			}
 		}
 	}
-	if float64(strokes) < most*float64(all) && 5*thick < strokes {
-		t.print[i] = kind
+}
+
+// thirds is three times the light of a pixel.
+func thirds(px []uint8) uint16 {
+	px = px[:3]
+	return uint16(px[0]) + uint16(px[1]) + uint16(px[2])
+}
+
+// lightCounts counts how often each light is there, four lights to a word, in 16 bits each.
+type lightCounts [64]uint64
+
+func (n *lightCounts) add(light uint8, times int) {
+	n[light>>2] += uint64(times) << (light & 3 * 16)
+}
+
+func (n *lightCounts) of(light int) int { return int(uint16(n[light>>2] >> (light & 3 * 16))) }
+
+// move adds what is new in a window, and takes away what is gone.
+func (n *lightCounts) move(added, gone *lightCounts) {
+	for i := range n {
+		n[i] += added[i] - gone[i]
 	}
+}
+
+// quantiles are the lights that each of the shares of what was counted does not exceed.
+func (n *lightCounts) quantiles(shares [3]float64) (out [3]float32) {
+	const step = 16 // lights that are passed over at once
+	var sums [256 / step]int
+	total := 0
+	for i := range sums {
+		w := n[i*step/4:][:4]
+		four := w[0] + w[1] + w[2] + w[3] // no window has 1<<16 samples
+		sums[i] = int(uint16(four) + uint16(four>>16) + uint16(four>>32) + uint16(four>>48))
+		total += sums[i]
+	}
+	for i, share := range shares {
+		least, at, seen := share*float64(total), 0, 0
+		for float64(seen+sums[at]) < least {
+			seen += sums[at]
+			at++
+		}
+		light := at * step
+		for seen += n.of(light); float64(seen) < least; seen += n.of(light) {
+			light++
+		}
+		out[i] = float32(light)
+	}
+	return out
+}
+
+// measure fills cell i with what its window holds.
+func (t *toneMap) measure(i int, counts *lightCounts) {
+	const few = 0.02
+	q := counts.quantiles([3]float64{few, 0.5, 1 - few})
+	dark, ground, light := q[0], q[1], q[2]
+	t.dark[i], t.ground[i], t.light[i] = dark, ground, light
+
+	// The larger of two contrasts is the print's, if it is print.
+	up, down := light-ground, ground-dark
+	const least, share = 50, 0.7 // of contrast; of the ground in the light
+	switch {
+	case max(up, down) < least || min(up, down) > max(up, down)/2:
+	case down > up && dark <= share*ground:
+		t.contrast[i] = darkOnLight
+	case down <= up && ground <= share*light:
+		t.contrast[i] = lightOnDark
+	}
+}
+
+// print tells what print there is in the cells that are asked for: what contrasts with the ground,
+// is the lesser part of the window and thin. That takes long, so only few should be asked for.
+func (t *toneMap) print(asked []bool) []polarity {
+	print := make([]polarity, len(asked))
+	for _, kind := range []polarity{darkOnLight, lightOnDark} {
+		var cells []int
+		for i, contrast := range t.contrast {
+			if asked[i] && contrast == kind {
+				cells = append(cells, i)
+			}
+		}
+		if len(cells) == 0 {
+			continue
+		}
+		tones := t.samples(kind)
+		closed := t.closed(tones)
+		raster.Rows(len(cells), t.workers, func(from, to int) {
+			for _, i := range cells[from:to] {
+				if t.isPrint(i, kind, tones, closed) {
+					print[i] = kind
+				}
+			}
+		})
+	}
+	return print
+}
+
+const fullLight = 3 * 255 // in thirds of a light
+
+// samples is the page, or for what is light on dark its negative, in thirds of a light.
+func (t *toneMap) samples(kind polarity) []uint16 {
+	out := make([]uint16, t.sw*t.sh)
+	raster.Rows(t.sh, t.workers, func(y0, y1 int) {
+		for y := y0; y < y1; y++ {
+			row := t.page.Pix[y*t.sample*t.page.Stride:]
+			for x := range t.sw {
+				v := thirds(row[4*x*t.sample:])
+				if kind == lightOnDark {
+					v = fullLight - v
+				}
+				out[y*t.sw+x] = v
+			}
+		}
+	})
+	return out
+}
+
+// closed is without what is darker than its surroundings and thinner than half an em.
+func (t *toneMap) closed(tones []uint16) []uint16 {
+	reach := max(1, t.perEm/4)
+	out := make([]uint16, len(tones))
+	negative := func() {
+		for i, v := range out {
+			out[i] = fullLight - v
+		}
+	}
+	raster.Most(out, tones, t.sw, t.sh, reach)
+	negative()
+	raster.Most(out, out, t.sw, t.sh, reach)
+	negative()
+	return out
+}
+
+// isPrint tells whether what contrasts in a cell's window is print.
+func (t *toneMap) isPrint(cell int, kind polarity, tones, closed []uint16) bool {
+	ground := 3 * int(t.ground[cell])
+	limit := (ground + 3*int(t.dark[cell])) / 2 // half way from the ground to the print
+	if kind == lightOnDark {
+		limit = fullLight - 1 - (ground+3*int(t.light[cell]))/2
+	}
+	cx, cy := cell%t.w, cell/t.w
+	x0, x1 := t.edge(cx-windowReach, t.sw), t.edge(cx+windowReach+1, t.sw)
+	y0, y1 := t.edge(cy-windowReach, t.sh), t.edge(cy+windowReach+1, t.sh)
+	strokes, thick := 0, 0
+	for y := y0; y < y1; y++ {
+		rest := closed[y*t.sw+x0 : y*t.sw+x1]
+		for x, v := range tones[y*t.sw+x0 : y*t.sw+x1] {
+			if int(v) > limit {
+				continue
+			}
+			strokes++
+			if int(rest[x]) <= limit {
+				thick++
+			}
+		}
+	}
+	const most = 0.45 // of the window
+	return float64(strokes) < most*float64((x1-x0)*(y1-y0)) && 5*thick < strokes
 }
 
 // panels are the cells of the areas that are printed light on dark.
 func (t *toneMap) panels() []bool {
 	const (
-		around = 24  // cells in which the lightest is looked for
+		near   = 24  // cells in which the lightest is looked for
 		dark   = 0.8 // of that
 		share  = 0.6 // of the page's lightest, which that is at least
 		enough = 40  // cells of such print
 	)
 	lightest, page := make([]float32, len(t.light)), float32(0)
-	raster.Most(lightest, t.light, t.w, t.h, around)
+	raster.Most(lightest, t.light, t.w, t.h, near)
 	for _, v := range lightest {
 		page = max(page, v)
 	}
@@ -140,9 +279,20 @@ func (t *toneMap) panels() []bool {
 		}
 	}
 	labels, areas := raster.Components(class, t.w)
-	votes := make([][3]int, len(areas)+1)
+	// Only where enough contrasts is it worth looking at.
+	contrasting := make([]int, len(areas)+1)
 	for i, n := range labels {
-		votes[n][t.print[i]]++
+		if t.contrast[i] == lightOnDark {
+			contrasting[n]++
+		}
+	}
+	asked := make([]bool, len(labels))
+	for i, n := range labels {
+		asked[i] = n > 0 && contrasting[n] > enough
+	}
+	votes := make([][3]int, len(areas)+1)
+	for i, kind := range t.print(asked) {
+		votes[labels[i]][kind]++
 	}
 	out := make([]bool, len(labels))
 	for i, n := range labels {
@@ -155,17 +305,29 @@ func (t *toneMap) panels() []bool {
 // lost says that print is gone: of too much of what was print before, hardly any contrast is left.
 func (t *toneMap) lost(after *toneMap) bool {
 	const hardly, much, least = 0.3, 0.05, 24 // of the contrast; of the print; cells
-	print, gone := 0, 0
-	for i, kind := range t.print {
+	gone, all := make([]bool, len(t.contrast)), make([]bool, len(t.contrast))
+	faded := 0
+	for i, kind := range t.contrast {
+		all[i] = true
+		gone[i] = after.light[i]-after.dark[i] < hardly*(t.light[i]-t.dark[i])
+		if gone[i] && kind != noPrint {
+			faded++
+		}
+	}
+	if faded < least {
+		return false
+	}
+	prints, lost := 0, 0
+	for i, kind := range t.print(all) {
 		if kind == noPrint {
 			continue
 		}
-		print++
-		if after.light[i]-after.dark[i] < hardly*(t.light[i]-t.dark[i]) {
-			gone++
+		prints++
+		if gone[i] {
+			lost++
 		}
 	}
-	return gone >= least && float64(gone) > much*float64(print)
+	return lost >= least && float64(lost) > much*float64(prints)
 }
 
 // shareOf is how much of the cells is marked.
