@@ -2,6 +2,7 @@ package unink
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"unink/internal/imagefile"
@@ -17,22 +18,47 @@ const (
 	Colour = Finish(restore.Colour) // the picture as it was: only the handwriting is gone
 )
 
-// ParseFinish reads "scan", "colour" or "color", in any case. The empty string is [Scan].
+var finishNames = []string{Scan: "scan", Colour: "colour"}
+
+// Finishes are the names of the finishes, the default first.
+func Finishes() []string { return slices.Clone(finishNames) }
+
+// ParseFinish reads one of [Finishes] or "color", in any case. The empty string is [Scan].
 func ParseFinish(s string) (Finish, error) {
-	switch strings.ToLower(s) {
-	case "", "scan":
+	name := strings.ToLower(s)
+	switch name {
+	case "":
 		return Scan, nil
-	case "colour", "color":
+	case "color":
 		return Colour, nil
 	}
-	return 0, badOption("finish", s, "scan, colour")
+	if i := slices.Index(finishNames, name); i >= 0 {
+		return Finish(i), nil
+	}
+	return 0, badOption("finish", s, finishNames)
 }
 
+func (f Finish) valid() bool { return int(f) < len(finishNames) }
+
 func (f Finish) String() string {
-	if f == Colour {
-		return "colour"
+	if f.valid() {
+		return finishNames[f]
 	}
-	return "scan"
+	return fmt.Sprintf("Finish(%d)", uint8(f))
+}
+
+// MarshalText writes the name. The error is an *[Error]: there is no such finish.
+func (f Finish) MarshalText() ([]byte, error) {
+	if !f.valid() {
+		return nil, badOption("finish", f.String(), finishNames)
+	}
+	return []byte(f.String()), nil
+}
+
+// UnmarshalText reads what [ParseFinish] does.
+func (f *Finish) UnmarshalText(text []byte) (err error) {
+	*f, err = ParseFinish(string(text))
+	return err
 }
 
 // Ink is a set of ink colours. The zero value stands for all of them.
@@ -48,48 +74,62 @@ const (
 	Pencil = Ink(restore.Pencil)
 )
 
-var inkNames = []struct {
-	ink  Ink
-	name string
-}{{Black, "black"}, {Blue, "blue"}, {Red, "red"}, {Green, "green"}, {Pencil, "pencil"}}
+var inkNames = []string{"black", "blue", "red", "green", "pencil"} // by the bits of an Ink
 
-// ParseInk reads ink names ("black", "blue", "red", "green", "pencil"), each possibly a
-// comma-separated list of them. No name at all is the zero Ink: all inks.
+// Inks are the names of the inks.
+func Inks() []string { return slices.Clone(inkNames) }
+
+// ParseInk reads names of [Inks], in any case, each possibly a comma-separated list of them. No
+// name at all is the zero Ink: all inks.
 func ParseInk(names ...string) (Ink, error) {
 	var set Ink
 	for _, list := range names {
 		for name := range strings.SplitSeq(list, ",") {
-			ink := inkOf(strings.ToLower(strings.TrimSpace(name)))
-			if ink == 0 {
-				return 0, badOption("ink", name, "black, blue, red, green, pencil")
+			i := slices.Index(inkNames, strings.ToLower(strings.TrimSpace(name)))
+			if i < 0 {
+				return 0, badOption("ink", name, inkNames)
 			}
-			set |= ink
+			set |= 1 << i
 		}
 	}
 	return set, nil
 }
 
-func inkOf(name string) Ink {
-	for _, n := range inkNames {
-		if n.name == name {
-			return n.ink
-		}
-	}
-	return 0
-}
+func (i Ink) valid() bool { return i < 1<<len(inkNames) }
+
+// allInks is the name of the zero Ink.
+const allInks = "all"
 
 // String lists the inks of the set, separated by commas; "all" for the zero Ink.
 func (i Ink) String() string {
 	if i == 0 {
-		return "all"
+		return allInks
 	}
 	var names []string
-	for _, n := range inkNames {
-		if i&n.ink != 0 {
-			names = append(names, n.name)
+	for bit, name := range inkNames {
+		if i&(1<<bit) != 0 {
+			names = append(names, name)
 		}
 	}
 	return strings.Join(names, ",")
+}
+
+// MarshalText writes what String does. The error is an *[Error]: there is no such ink.
+func (i Ink) MarshalText() ([]byte, error) {
+	if !i.valid() {
+		return nil, badOption("ink", fmt.Sprintf("%#x", uint8(i)), inkNames)
+	}
+	return []byte(i.String()), nil
+}
+
+// UnmarshalText reads a list of [Inks], separated by commas, or "all".
+func (i *Ink) UnmarshalText(text []byte) (err error) {
+	if string(text) == allInks {
+		*i = 0
+		return nil
+	}
+	*i, err = ParseInk(string(text))
+	return err
 }
 
 // Format is an encoding of pictures.
@@ -109,24 +149,38 @@ const (
 	AVIF = Format(imagefile.AVIF)
 )
 
-// ParseFormat reads an output format: "png", "jpeg" or "jpg", "webp", "auto", in any case.
-// The empty string is [Auto].
+var formatNames = []string{PNG: "png", JPEG: "jpeg", WebP: "webp"}
+
+// Formats are the names of the formats that may be asked for as output.
+func Formats() []string { return slices.Clone(formatNames[PNG:]) }
+
+// ParseFormat reads an output format: one of [Formats], "jpg" or "auto", in any case. The empty
+// string is [Auto].
 func ParseFormat(s string) (Format, error) {
-	switch strings.ToLower(s) {
+	name := strings.ToLower(s)
+	switch name {
 	case "", "auto":
 		return Auto, nil
-	case "png":
-		return PNG, nil
-	case "jpeg", "jpg":
+	case "jpg":
 		return JPEG, nil
-	case "webp":
-		return WebP, nil
 	}
-	return 0, badOption("format", s, "png, jpeg, webp")
+	if i := slices.Index(formatNames, name); i > 0 {
+		return Format(i), nil
+	}
+	return 0, badOption("format", s, Formats())
 }
 
 // String is the format's lower-case name.
 func (f Format) String() string { return imagefile.Format(f).String() }
+
+// MarshalText writes the name.
+func (f Format) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
+
+// UnmarshalText reads what [ParseFormat] does.
+func (f *Format) UnmarshalText(text []byte) (err error) {
+	*f, err = ParseFormat(string(text))
+	return err
+}
 
 // Ext is the usual file name ending, dot included; empty for Auto.
 func (f Format) Ext() string { return imagefile.Format(f).Ext() }
@@ -136,6 +190,7 @@ func (f Format) MediaType() string { return imagefile.Format(f).MediaType() }
 
 // Options say what one call of [Cleaner.Clean] does. The zero value removes all inks, gives
 // the scan finish, which corrects orientation and distortion, and lets the format follow the input.
+// The package internal/option has the names under which they can be asked for.
 type Options struct {
 	Finish Finish
 	Remove Ink    // which inks to remove; zero is all
@@ -148,21 +203,31 @@ type Options struct {
 	KeepDistortion  bool // leave skew and perspective as they are, as the Colour finish always does
 }
 
+// stages are the options of the stages; the format is the encoder's.
+func (o Options) stages() restore.Options {
+	return restore.Options{
+		Finish: restore.Finish(o.Finish), Remove: restore.Ink(o.Remove), Layers: o.Layers,
+		Before: o.Before, KeepOrientation: o.KeepOrientation, KeepDistortion: o.KeepDistortion,
+	}
+}
+
 func (o Options) validate() error {
-	switch {
-	case o.Finish > Colour:
-		return badOption("finish", fmt.Sprint(uint8(o.Finish)), "Scan, Colour")
-	case o.Remove >= 1<<len(inkNames):
-		return badOption("ink", fmt.Sprintf("%#x", uint8(o.Remove)), "Black, Blue, Red, Green, Pencil")
-	case o.Format > WebP:
-		return badOption("format", o.Format.String(), "Auto, PNG, JPEG, WebP")
+	if _, err := o.Finish.MarshalText(); err != nil {
+		return err
+	}
+	if _, err := o.Remove.MarshalText(); err != nil {
+		return err
+	}
+	if int(o.Format) >= len(formatNames) {
+		return badOption("format", o.Format.String(), Formats())
 	}
 	return nil
 }
 
-func badOption(what, got, want string) error {
+func badOption(what, got string, want []string) error {
 	return &Error{Code: ErrOption, Op: "options",
-		Message: fmt.Sprintf("%s %q is not known", what, got), Hint: "use one of: " + want}
+		Message: fmt.Sprintf("%s %q is not known", what, got),
+		Hint:    "use one of: " + strings.Join(want, ", ")}
 }
 
 // Default limits.

@@ -235,10 +235,7 @@ func (c *Cleaner) CleanImage(ctx context.Context, m image.Image, o Options) (*Pa
 
 func (c *Cleaner) clean(ctx context.Context, src *image.RGBA, o Options) (*Page, error) {
 	start := time.Now()
-	p, err := c.engine.Clean(ctx, src, restore.Options{
-		Finish: restore.Finish(o.Finish), Remove: restore.Ink(o.Remove), Layers: o.Layers,
-		Before: o.Before, KeepOrientation: o.KeepOrientation, KeepDistortion: o.KeepDistortion,
-	})
+	p, err := c.engine.Clean(ctx, src, o.stages())
 	if err != nil {
 		return nil, wrap("clean", err)
 	}

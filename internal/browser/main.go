@@ -4,17 +4,17 @@
 //
 // The worker has onnxruntime-web as the global "ort" and an object "unink" with three functions.
 // ready(clean) is called once pages can be cleaned, failed(code, message) if they never can, and
-// stage(name) as each stage leaves a page: "input", "orient", "flatten", "demoire", "segment",
-// "erase" and "finish". One page is cleaned at a time:
+// stage(name) as each stage leaves a page, with the names of [unink.Pictures]. One page is cleaned at
+// a time:
 //
 //	clean(picture, options, done, failed)
 //
 // takes an encoded picture as a Uint8Array, or pixels: {data, width, height} with RGBA bytes, row
-// by row. The options are finish, remove and format, as the command line spells them, keepOrientation,
-// keepDistortion, returnLayers and returnBefore, as the HTTP API does, and source, the format that
-// pixels came in; each may be left out. done({image, type, handwriting, mask, before, report}) gets
-// encoded pictures as bytes, null where there is none, and the report as JSON. before is null
-// where the picture that came lies as the result. failed(code, message) is as above.
+// by row. The options are those of unink.d.ts, or what the form of the HTTP API calls them, lists as
+// text with commas, and source, the format that pixels came in; each may be left out.
+// done({image, type, handwriting, mask, before, report}) gets encoded pictures as bytes, null where
+// there is none, and the report as JSON. before is null where the picture that came lies as the
+// result. failed(code, message) is as above.
 package main
 
 import (
@@ -27,6 +27,7 @@ import (
 
 	"unink"
 	"unink/internal/imagefile"
+	"unink/internal/option"
 )
 
 // maxBytes is the largest encoded picture, as on the command line.
@@ -104,20 +105,25 @@ func cleanPicture(c *unink.Cleaner, picture, asked js.Value) (*unink.Result, err
 	return encode(ctx, page, format)
 }
 
+// read takes options under their names in the npm package, or those of the web entry point's form.
 func read(asked js.Value) (o unink.Options, err error) {
-	if o.Finish, err = unink.ParseFinish(text(asked, "finish")); err != nil {
-		return o, err
-	}
-	if inks := text(asked, "remove"); inks != "" {
-		if o.Remove, err = unink.ParseInk(inks); err != nil {
-			return o, err
+	for _, one := range option.All {
+		name := one.Script
+		if asked.Get(name).IsUndefined() {
+			name = one.Form
+		}
+		switch field := one.Field(&o).(type) {
+		case *bool:
+			*field = asked.Get(name).Truthy()
+		case option.Text:
+			if value := text(asked, name); value != "" {
+				err = errors.Join(err, field.UnmarshalText([]byte(value)))
+			}
 		}
 	}
-	o.Layers = asked.Get("returnLayers").Truthy()
-	o.Before = asked.Get("returnBefore").Truthy()
-	o.KeepOrientation = asked.Get("keepOrientation").Truthy()
-	o.KeepDistortion = asked.Get("keepDistortion").Truthy()
-	o.Format, err = unink.ParseFormat(text(asked, "format"))
+	if asked.Get("preserveColor").Truthy() {
+		o.Finish = unink.Colour
+	}
 	return o, err
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"unink"
+	"unink/internal/option"
 )
 
 // page is a picture of the source.
@@ -30,15 +31,14 @@ func (p page) identity(o unink.Options) string {
 // nothing.
 func described(o unink.Options) string {
 	text := o.Finish.String()
-	for _, part := range []struct {
-		given bool
-		text  string
-	}{
-		{o.Remove != 0, "only " + o.Remove.String()}, {o.Format != unink.Auto, "as " + o.Format.String()},
-		{o.KeepOrientation, "orientation kept"}, {o.KeepDistortion, "distortion kept"},
-	} {
-		if part.given {
-			text += ", " + part.text
+	for _, one := range option.All {
+		value, asked := one.Asked(o)
+		switch {
+		case !asked || one.Record == "":
+		case one.Values == nil:
+			text += ", " + one.Record
+		default:
+			text += ", " + one.Record + value
 		}
 	}
 	return text

@@ -58,24 +58,6 @@ type engineFlags struct {
 	Threads int    `env:"UNINK_THREADS" placeholder:"N" help:"CPU threads for one page. Default: the CPUs divided among the pages cleaned at once."`
 }
 
-// optionFlags say what is done to a page, in every command that cleans some.
-type optionFlags struct {
-	Finish          string   `default:"scan" help:"scan: even white paper, crisp print. colour (or color): the picture as it was, only the handwriting gone."`
-	Remove          []string `placeholder:"INK" help:"Remove only these inks: black, blue, red, green, pencil. Default: all."`
-	Format          string   `placeholder:"FORMAT" help:"png, jpeg or webp. Default: PNG for grey line art and from PNG, WebP from WebP, otherwise JPEG."`
-	KeepOrientation bool     `help:"Leave the page turned as it is. Default: it is turned upright by what is on it, when that is sure (scan finish)."`
-	KeepDistortion  bool     `help:"Leave skew and perspective as they are. Default: undone where text lines or the sheet's edges show them (scan finish)."`
-}
-
-func (f optionFlags) options() (o unink.Options, err error) {
-	var errs [3]error
-	o.Finish, errs[0] = unink.ParseFinish(f.Finish)
-	o.Remove, errs[1] = unink.ParseInk(f.Remove...)
-	o.Format, errs[2] = unink.ParseFormat(f.Format)
-	o.KeepOrientation, o.KeepDistortion = f.KeepOrientation, f.KeepDistortion
-	return o, errors.Join(errs[:]...)
-}
-
 // config configures an engine for a number of pages that are cleaned at once.
 func (f engineFlags) config(pages int, limits unink.Limits) unink.Config {
 	threads := f.Threads
@@ -143,9 +125,16 @@ func run(env *environment, args []string) int {
 	return env.exit(err)
 }
 
+func newCommands() *commands {
+	c := &commands{}
+	c.Clean.optionFlags, c.Watch.optionFlags, c.Batch.optionFlags = newOptionFlags(),
+		newOptionFlags(), newOptionFlags()
+	return c
+}
+
 // parser knows the commands and flags.
 func parser(env *environment, file *settings) *kong.Kong {
-	return kong.Must(&commands{},
+	return kong.Must(newCommands(),
 		kong.Name("unink"),
 		kong.Description("A page that was written on goes in; the same page without the handwriting "+
 			"comes out."),

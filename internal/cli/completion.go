@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"unink/internal/option"
 )
 
 // completionCmd prints what a shell reads to complete commands and flags. The shell then asks
@@ -87,15 +89,9 @@ func candidates(node *kong.Node, line string) (found []string) {
 
 // values are what a flag can be given, where that is known.
 func values(flag *kong.Flag) []string {
-	if names, known := valuesOf[flag.Name]; known {
-		return names
+	options := option.By(func(one option.Option) string { return one.Flag })
+	if one, known := options[flag.Name]; known {
+		return one.Values
 	}
 	return slices.DeleteFunc(flag.EnumSlice(), func(v string) bool { return v == "" })
-}
-
-// valuesOf are the values of flags whose texts the library reads.
-var valuesOf = map[string][]string{
-	"finish": {"scan", "colour", "color"},
-	"remove": {"black", "blue", "red", "green", "pencil"},
-	"format": {"png", "jpeg", "webp"},
 }

@@ -139,7 +139,7 @@ func (c *Client) Clean(ctx context.Context, image []byte, o unink.Options) (*uni
 
 // clean has a page cleaned; its image and whether it is bulk are given.
 func (c *Client) clean(ctx context.Context, p *page, o unink.Options) (*unink.Result, error) {
-	wire, err := json.Marshal(options(o))
+	wire, err := writeOptions(o)
 	if err != nil {
 		return nil, err
 	}

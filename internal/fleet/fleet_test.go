@@ -271,7 +271,7 @@ func TestFrozenWorkerIsNoticedAndItsLateAnswerDropped(t *testing.T) {
 	inbox := <-inboxes
 	w.worker(1, echo)
 	w.fails(done, nil)
-	s.say(inbox, finished, 0, result{Data: 4, Format: unink.PNG, Width: 1, Height: 1})
+	s.say(inbox, finished, 0, result{Data: 4, Format: uint8(unink.PNG), Width: 1, Height: 1})
 	s.say(inbox, piece, 0, []byte("late"))
 	w.clean("another page")
 }
@@ -457,7 +457,7 @@ func TestUnknownOptionIsDeclined(t *testing.T) {
 
 // A worker that does not know what the page before is reads nothing of it among the options.
 func TestOlderWorkersCleanWithoutThePageBefore(t *testing.T) {
-	wire, err := json.Marshal(options(unink.Options{Before: true}))
+	wire, err := writeOptions(unink.Options{Before: true})
 	if err != nil || string(wire) != "{}" {
 		t.Errorf("the options are %s (%v)", wire, err)
 	}

@@ -84,7 +84,7 @@ func FuzzOptions(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := json.Marshal(options(o))
+		again, err := writeOptions(o)
 		if err != nil {
 			t.Fatalf("%+v cannot be said again: %v", o, err)
 		}

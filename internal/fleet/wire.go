@@ -1,7 +1,6 @@
 package fleet
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -77,26 +76,6 @@ type offer struct {
 	Before bool `json:"before,omitempty"`
 }
 
-// options are unink's on the wire. What is not asked for is not written, so that a worker that does
-// not know an option can serve those who do not use it.
-type options struct {
-	Finish          unink.Finish `json:"finish,omitempty"`
-	Remove          unink.Ink    `json:"remove,omitempty"`
-	Format          unink.Format `json:"format,omitempty"`
-	Layers          bool         `json:"layers,omitempty"`
-	Before          bool         `json:"-"` // in the offer
-	KeepOrientation bool         `json:"keepOrientation,omitempty"`
-	KeepDistortion  bool         `json:"keepDistortion,omitempty"`
-}
-
-func readOptions(data []byte) (unink.Options, error) {
-	var o options
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.DisallowUnknownFields()
-	err := decoder.Decode(&o)
-	return unink.Options(o), err
-}
-
 // note is what a worker says of itself, or why it cannot.
 type note struct {
 	Worker string `json:"worker"`
@@ -106,7 +85,7 @@ type note struct {
 // result is a clean page but for its bytes.
 type result struct {
 	Made        Build        `json:"made"`
-	Format      unink.Format `json:"format"`
+	Format      uint8        `json:"format"` // as a number, which every version reads
 	Width       int          `json:"width"`
 	Height      int          `json:"height"`
 	Report      unink.Report `json:"report"`
@@ -124,7 +103,7 @@ type Build struct {
 
 func resultOf(r *unink.Result, made Build) result {
 	return result{
-		Made: made, Format: r.Format, Width: r.Width, Height: r.Height, Report: r.Report,
+		Made: made, Format: uint8(r.Format), Width: r.Width, Height: r.Height, Report: r.Report,
 		Data: len(r.Data), Handwriting: len(r.Handwriting), Mask: len(r.Mask),
 		Before: len(r.Before),
 	}
@@ -152,8 +131,9 @@ func (r result) with(data []byte) *unink.Result {
 		return part
 	}
 	return &unink.Result{
-		Data: next(r.Data), Format: r.Format, Width: r.Width, Height: r.Height, Report: r.Report,
-		Handwriting: next(r.Handwriting), Mask: next(r.Mask), Before: next(r.Before),
+		Data: next(r.Data), Format: unink.Format(r.Format), Width: r.Width, Height: r.Height,
+		Report: r.Report, Handwriting: next(r.Handwriting), Mask: next(r.Mask),
+		Before: next(r.Before),
 	}
 }
 

@@ -171,8 +171,8 @@ func (w *Worker) serve(working context.Context, m *nats.Msg) error {
 	l.peer = m.Reply
 	var o offer
 	err = json.Unmarshal(m.Data, &o)
-	options, bad := readOptions(o.Options)
-	options.Before = o.Before
+	asked, bad := readOptions(o.Options)
+	asked.Before = o.Before
 	switch {
 	case err != nil || bad != nil || o.Size < 1 || o.Size > maxPage:
 		w.log.Warn("a page was declined", "page", o.Page, "bytes", o.Size, "cause", errors.Join(err, bad))
@@ -188,7 +188,7 @@ func (w *Worker) serve(working context.Context, m *nats.Msg) error {
 	}
 	ctx, stop := context.WithTimeout(working, o.Budget)
 	defer stop()
-	j := &job{link: l, worker: w, options: options, longest: o.Budget, in: newIncoming(o.Size),
+	j := &job{link: l, worker: w, options: asked, longest: o.Budget, in: newIncoming(o.Size),
 		stop: stop, cleaned: make(chan cleaned, 1)}
 	if !o.Again {
 		j.longest = o.Budget * 2 / 3 // so that another worker can still do it

@@ -10,12 +10,13 @@ import (
 	"strings"
 
 	"unink"
+	"unink/internal/option"
 )
 
 // cleanupBody is the body of the developer entry point.
 type cleanupBody struct {
 	mediaID string
-	options unink.Options
+	wish
 }
 
 // parseCleanup reads a body in the order of the contract: JSON, parameters, image.
@@ -35,36 +36,29 @@ func parseCleanup(body []byte) (input, error) {
 		return input{}, err
 	}
 	image, err := decodeMedia(b.mediaID)
-	return input{image: image, options: b.options, maxSide: maxDeveloperSide}, err
+	return input{image: image, options: b.granted(), maxSide: maxDeveloperSide}, err
+}
+
+// cleanupForm is the form of the developer entry point.
+type cleanupForm struct {
+	image []byte
+	wish
 }
 
 // cleanupFields say how the fields of a form are read: the file, and the keys of the JSON object.
-var cleanupFields = fields[input]{
-	"image":           file(func(in *input) *[]byte { return &in.image }),
-	"keep_distortion": flag(func(in *input) *bool { return &in.options.KeepDistortion }),
-	"keep_ori":        flag(func(in *input) *bool { return &in.options.KeepOrientation }),
-	"return_layers":   flag(func(in *input) *bool { return &in.options.Layers }),
-	"return_before":   flag(func(in *input) *bool { return &in.options.Before }),
-	"preserve_color": text(func(in *input, name, v string) error {
-		preserve, err := parseFlag(name, v)
-		if preserve {
-			in.options.Finish = unink.Colour
-		}
-		return err
-	}),
-	"output_format": text(func(in *input, _, v string) (err error) {
-		in.options.Format, err = unink.ParseFormat(v)
-		return err
-	}),
-	"remove": inks(func(in *input) *unink.Ink { return &in.options.Remove }),
-}
+var cleanupFields = withOptions(fields[cleanupForm]{
+	"image":          file(func(f *cleanupForm) *[]byte { return &f.image }),
+	"preserve_color": flag(func(f *cleanupForm) *bool { return &f.preserve }),
+}, func(one option.Option) string { return one.Key },
+	func(f *cleanupForm) *unink.Options { return &f.options })
 
 // parseCleanupForm reads a form, as strictly as the JSON object.
 func parseCleanupForm(parts *multipart.Reader) (input, error) {
-	in := input{maxSide: maxDeveloperSide}
-	err := parseParts(parts, &in, cleanupFields, func(name string) error {
+	var form cleanupForm
+	err := parseParts(parts, &form, cleanupFields, func(name string) error {
 		return fail(badParameter, "the field %.64q is not known", name)
 	})
+	in := input{image: form.image, options: form.granted(), maxSide: maxDeveloperSide}
 	var f *failure
 	switch {
 	case errors.As(err, &f) && f.kind == badRequest && in.image == nil: // it may be anything
@@ -105,51 +99,27 @@ func parseKeys(dec *json.Decoder) (*cleanupBody, error) {
 	return b, err
 }
 
+// key says how the value of a key is read.
+type key func(b *cleanupBody, name string, dec *json.Decoder) error
+
 // cleanupKeys says how each key is read.
-var cleanupKeys = map[string]func(b *cleanupBody, key string, dec *json.Decoder) error{
+var cleanupKeys = withKeys(map[string]key{
 	"media_id": into("a string", func(b *cleanupBody, v string) error {
 		b.mediaID = v
 		return nil
 	}),
-	"keep_distortion": into("true or false", func(b *cleanupBody, v bool) error {
-		b.options.KeepDistortion = v
+	"preserve_color": into(boolean, func(b *cleanupBody, v bool) error {
+		b.preserve = v
 		return nil
 	}),
-	"keep_ori": into("true or false", func(b *cleanupBody, v bool) error {
-		b.options.KeepOrientation = v
-		return nil
-	}),
-	"return_layers": into("true or false", func(b *cleanupBody, v bool) error {
-		b.options.Layers = v
-		return nil
-	}),
-	"return_before": into("true or false", func(b *cleanupBody, v bool) error {
-		b.options.Before = v
-		return nil
-	}),
-	"preserve_color": into("true or false", func(b *cleanupBody, v bool) error {
-		if v {
-			b.options.Finish = unink.Colour
-		}
-		return nil
-	}),
-	"output_format": into("a string", func(b *cleanupBody, v string) (err error) {
-		b.options.Format, err = unink.ParseFormat(v)
-		return err
-	}),
-	"remove": into("a list of strings", func(b *cleanupBody, v []string) (err error) {
-		b.options.Remove, err = unink.ParseInk(v...)
-		return err
-	}),
-}
+})
 
 // into reads a value of type T, which null is not, and hands it to set.
-func into[T any](want string,
-	set func(*cleanupBody, T) error) func(*cleanupBody, string, *json.Decoder) error {
-	return func(b *cleanupBody, key string, dec *json.Decoder) error {
+func into[T any](want string, set func(*cleanupBody, T) error) key {
+	return func(b *cleanupBody, name string, dec *json.Decoder) error {
 		var v *T
 		if err := dec.Decode(&v); err != nil || v == nil {
-			return failWith(err, badParameter, key+" must be "+want)
+			return failWith(err, badParameter, name+" must be "+want)
 		}
 		return set(b, *v)
 	}

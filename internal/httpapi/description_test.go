@@ -9,6 +9,7 @@ import (
 	"go/token"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -103,6 +104,25 @@ func TestEveryDescribedOperationIsThere(t *testing.T) {
 		s.call(method, path, "", nil)
 		if got := s.lastRoute(); got != name {
 			t.Errorf("%s was answered by %q", name, got)
+		}
+	}
+}
+
+// What may be sent with a page is what is described, and nothing else.
+func TestFieldsOfEntryPointsAreDescribed(t *testing.T) {
+	_, described := operations(t)
+	for _, c := range []struct {
+		operation, content string
+		read               []string
+	}{
+		{"POST /api/process-image", "multipart/form-data", slices.Collect(maps.Keys(formFields))},
+		{"POST /cleanup", "multipart/form-data", slices.Collect(maps.Keys(cleanupFields))},
+		{"POST /cleanup", "application/json", slices.Collect(maps.Keys(cleanupKeys))},
+	} {
+		body := described[c.operation].RequestBody.Value.Content[c.content]
+		told := slices.Sorted(maps.Keys(body.Schema.Value.Properties))
+		if slices.Sort(c.read); !slices.Equal(c.read, told) {
+			t.Errorf("%s as %s reads %v; described are %v", c.operation, c.content, c.read, told)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"regexp"
 
 	"unink"
+	"unink/internal/option"
 )
 
 const (
@@ -17,14 +18,13 @@ var slugForm = regexp.MustCompile(`^[a-z0-9/-]{0,64}$`)
 
 // uploadForm is the form of the web entry point.
 type uploadForm struct {
-	image         []byte
-	userID        string
-	deviceID      string
-	botToken      string
-	preserveColor bool
-	options       unink.Options // but for the finish, which the query may say too
-	bulk, pdf     bool
-	pageSlug      string
+	image     []byte
+	userID    string
+	deviceID  string
+	botToken  string
+	bulk, pdf bool
+	pageSlug  string
+	wish
 }
 
 // parseUpload reads a form. Unknown fields are passed over.
@@ -86,12 +86,12 @@ func file[F any](of func(*F) *[]byte) func(*F, string, io.Reader) error {
 	}
 }
 
-var formFields = fields[uploadForm]{
+var formFields = withOptions(fields[uploadForm]{
 	"image":            file(func(f *uploadForm) *[]byte { return &f.image }),
 	"userId":           text(func(f *uploadForm, _, v string) error { f.userID = v; return nil }),
 	"deviceId":         text(func(f *uploadForm, _, v string) error { f.deviceID = v; return nil }),
 	"cfTurnstileToken": text(func(f *uploadForm, _, v string) error { f.botToken = v; return nil }),
-	"preserveColor":    flag(func(f *uploadForm) *bool { return &f.preserveColor }),
+	"preserveColor":    flag(func(f *uploadForm) *bool { return &f.preserve }),
 	"isBulkProcessing": flag(func(f *uploadForm) *bool { return &f.bulk }),
 	"isPdfProcessing":  flag(func(f *uploadForm) *bool { return &f.pdf }),
 	"pageSlug": text(func(f *uploadForm, name, v string) error {
@@ -101,16 +101,8 @@ var formFields = fields[uploadForm]{
 		f.pageSlug = v
 		return nil
 	}),
-	"output_format": text(func(f *uploadForm, _, v string) (err error) {
-		f.options.Format, err = unink.ParseFormat(v)
-		return err
-	}),
-	"remove":          inks(func(f *uploadForm) *unink.Ink { return &f.options.Remove }),
-	"keepOrientation": flag(func(f *uploadForm) *bool { return &f.options.KeepOrientation }),
-	"keepDistortion":  flag(func(f *uploadForm) *bool { return &f.options.KeepDistortion }),
-	"returnLayers":    flag(func(f *uploadForm) *bool { return &f.options.Layers }),
-	"returnBefore":    flag(func(f *uploadForm) *bool { return &f.options.Before }),
-}
+}, func(one option.Option) string { return one.Form },
+	func(f *uploadForm) *unink.Options { return &f.options })
 
 func text[F any](set func(f *F, name, value string) error) func(*F, string, io.Reader) error {
 	return func(f *F, name string, r io.Reader) error {
@@ -129,16 +121,6 @@ func text[F any](set func(f *F, name, value string) error) func(*F, string, io.R
 func flag[F any](of func(*F) *bool) func(*F, string, io.Reader) error {
 	return text(func(f *F, name, v string) (err error) {
 		*of(f), err = parseFlag(name, v)
-		return err
-	})
-}
-
-// inks reads which inks to remove, separated by commas; empty is all.
-func inks[F any](of func(*F) *unink.Ink) func(*F, string, io.Reader) error {
-	return text(func(f *F, _, v string) (err error) {
-		if v != "" {
-			*of(f), err = unink.ParseInk(v)
-		}
 		return err
 	})
 }

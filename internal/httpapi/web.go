@@ -119,10 +119,8 @@ func (s *Server) processImage(w http.ResponseWriter, r *http.Request) (any, erro
 	if c.caller, err = s.door.web(r, form); err != nil {
 		return nil, err
 	}
-	options := form.options
-	if preserve || form.preserveColor {
-		options.Finish = unink.Colour
-	}
+	form.preserve = form.preserve || preserve
+	options := form.granted()
 	if len(c.caller.payers) > 0 {
 		if c.key, err = idempotencyKey(r, c.caller.payers[0], form.image); err != nil {
 			return nil, err

@@ -21,6 +21,7 @@ import (
 
 	"unink"
 	"unink/internal/imagefile"
+	"unink/internal/option"
 )
 
 // Server is a service's developer entry point that cleans the pages.
@@ -97,16 +98,26 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// cleanupRequest is the body of POST /cleanup.
-type cleanupRequest struct {
-	MediaID        []byte   `json:"media_id"`
-	KeepDistortion bool     `json:"keep_distortion"`
-	KeepOri        bool     `json:"keep_ori"`
-	PreserveColor  bool     `json:"preserve_color"`
-	OutputFormat   string   `json:"output_format,omitempty"`
-	ReturnLayers   bool     `json:"return_layers"`
-	ReturnBefore   bool     `json:"return_before,omitempty"` // which older services do not know
-	Remove         []string `json:"remove,omitempty"`
+// cleanupRequest is the body of POST /cleanup. What is not asked for is left out: older services do
+// not know all options.
+func cleanupRequest(image []byte, o unink.Options) ([]byte, error) {
+	body := map[string]any{"media_id": image}
+	if o.Finish == unink.Colour { // by the name that every service knows
+		body["preserve_color"], o.Finish = true, unink.Scan
+	}
+	o.Layers = true // the report comes with them
+	for key, one := range option.By(func(one option.Option) string { return one.Key }) {
+		switch text, asked := one.Asked(o); {
+		case !asked:
+		case one.Values == nil:
+			body[key] = true
+		case one.List:
+			body[key] = strings.Split(text, ",")
+		default:
+			body[key] = text
+		}
+	}
+	return json.Marshal(body)
 }
 
 // cleanupAnswer is what comes back, of a page or as an error.
@@ -138,19 +149,7 @@ func (r *remote) Clean(ctx context.Context, data []byte, o unink.Options) (*unin
 				unink.DefaultMaxBytes),
 			Hint: "save it smaller, as JPEG for instance, or clean it without --server"}
 	}
-	request := cleanupRequest{
-		MediaID: data, KeepDistortion: o.KeepDistortion, KeepOri: o.KeepOrientation,
-		PreserveColor: o.Finish == unink.Colour,
-		ReturnLayers:  true, // the report comes with them
-		ReturnBefore:  o.Before,
-	}
-	if o.Format != unink.Auto {
-		request.OutputFormat = o.Format.String()
-	}
-	if o.Remove != 0 {
-		request.Remove = strings.Split(o.Remove.String(), ",")
-	}
-	body, err := json.Marshal(request)
+	body, err := cleanupRequest(data, o)
 	if err != nil {
 		return nil, err
 	}

@@ -13,15 +13,27 @@ export function clean(picture: Blob, options?: Options): Promise<Cleaned>;
 export function close(): void;
 
 export interface Options {
-  /** Even white paper, as from a scanner (default), or the picture as it was. */
+  /**
+   * scan: even white paper, crisp print. colour (or color): the picture as it was, only the
+   * handwriting gone.
+   */
   finish?: 'scan' | 'colour';
-  /** Only these inks; none is all. Highlighter goes by its colour, yellow as green. */
+  /** Remove only these inks: black, blue, red, green, pencil. Default: all. */
   remove?: Ink[];
-  /** Of the result; by default PNG for line art and for a PNG, WebP for a WebP, else JPEG. */
+  /**
+   * png, jpeg or webp. Default: PNG for grey line art and from PNG, WebP from WebP, otherwise
+   * JPEG.
+   */
   format?: 'png' | 'jpeg' | 'webp';
-  /** With the scan finish, leave the page turned as it is. */
+  /**
+   * Leave the page turned as it is. Default: it is turned upright by what is on it, when that
+   * is sure (scan finish).
+   */
   keepOrientation?: boolean;
-  /** With the scan finish, leave skew, perspective and curl as they are. */
+  /**
+   * Leave skew and perspective as they are. Default: undone where text lines or the sheet's
+   * edges show them (scan finish).
+   */
   keepDistortion?: boolean;
   /** Also return what was removed. */
   returnLayers?: boolean;
@@ -37,7 +49,7 @@ export interface Options {
 
 export type Ink = 'black' | 'blue' | 'red' | 'green' | 'pencil';
 
-/** In this order; `input` is the decoded picture. */
+/** The picture that a stage leaves, in this order; `input` is the decoded picture. */
 export type Stage = 'input' | 'orient' | 'flatten' | 'demoire' | 'segment' | 'erase' | 'finish';
 
 export interface Cleaned {
@@ -81,7 +93,10 @@ export interface Report {
   /** How sure the stages were, 0 to 1; 0 of a stage that was left out. */
   confidence: { orient: number; flatten: number; segment: number };
   /** Milliseconds. */
-  ms: Record<'decode' | Exclude<Stage, 'input'> | 'encode' | 'total', number>;
+  ms: Record<
+    | 'decode' | 'orient' | 'flatten' | 'demoire' | 'segment' | 'decide' | 'erase' | 'finish'
+    | 'encode' | 'total'
+  , number>;
 }
 
 /** Why a page was not cleaned. The message says what was wrong and what to do about it. */

@@ -77,9 +77,10 @@ function ask(order: Order, signal: AbortSignal, told: Told): Promise<Answer> {
   });
 }
 
+/** Says what comes next; of a stage that people need not tell apart, nothing. */
 function tellStage(name: string, told: Told): void {
-  const [text, progress] = after[name]!;
-  told(t(text), progress);
+  const next = after[name];
+  if (next) told(t(next[0]), next[1]);
 }
 
 /** What people are told of an error that has one of the library's codes, or one of the worker's. */
@@ -94,14 +95,11 @@ function notCleaned(code: string): NotCleaned {
 
 /** The form's options as the engine takes them. */
 function wanted({ type }: Blob, options: Options): Wanted {
-  const named = (format = ''): Wanted['format'] => (format === 'png' || format === 'jpeg' || format === 'webp' ? format : '');
+  const source = type.replace('image/', '');
+  const flags = new Map([['true', true], ['false', false]]);
   return {
-    finish: options.preserveColor === 'true' ? 'colour' : 'scan',
-    remove: options.remove ?? '',
-    format: named(options.output_format),
-    source: named(type.replace('image/', '')),
-    keepOrientation: options.keepOrientation === 'true',
-    keepDistortion: options.keepDistortion === 'true',
+    ...Object.fromEntries(Object.entries(options).map(([name, value]) => [name, flags.get(value) ?? value])),
+    source: ['png', 'jpeg', 'webp'].includes(source) ? source : '',
     returnLayers: true,
     returnBefore: true,
   };

@@ -1,16 +1,10 @@
 // What a page, or who uses the npm package, and the worker that runs the engine say to each other.
 
-/** What is done to a page, in the words of the command line and the HTTP API. */
-export interface Options {
-  finish?: 'scan' | 'colour';
-  remove?: string; // inks, between commas; empty is all
-  format?: '' | 'png' | 'jpeg' | 'webp';
-  source?: '' | 'png' | 'jpeg' | 'webp'; // the format that pixels came in
-  keepOrientation?: boolean;
-  keepDistortion?: boolean;
-  returnLayers?: boolean;
-  returnBefore?: boolean;
-}
+/**
+ * What is done to a page: the options of the npm package, or those of the form of the HTTP API, lists as text with
+ * commas; and as `source` the format that pixels came in.
+ */
+export type Options = Record<string, string | boolean | undefined>;
 
 /** Where the parts of the engine are, and how many bytes of WebAssembly they have. */
 export interface Parts {

@@ -7,7 +7,6 @@ interface Answer { error?: string; code: number; message: string; data?: { data:
 
 const { here, domain, there } = page.data as Console;
 const largest = 5 * 1024 * 1024; // bytes of a picture
-const options = ['preserve_color', 'keep_ori', 'keep_distortion', 'return_layers'];
 const form = find<HTMLFormElement>('#form');
 
 find('#where').hidden = here;
@@ -24,7 +23,7 @@ handle(find<HTMLFormElement>('#where'), async (value) => {
 /** The request's keys but the picture. */
 function chosen(): Record<string, unknown> {
   const keys: Record<string, unknown> = {};
-  for (const id of options) if (find<HTMLInputElement>(`#${id}`).checked) keys[id] = true;
+  for (const { id } of findAll('.options :checked', form)) keys[id] = true;
   const format = find<HTMLSelectElement>('#output_format').value;
   if (format) keys.output_format = format;
   const inks = findAll<HTMLInputElement>('[name=ink]:checked').map((ink) => ink.value);

@@ -145,7 +145,8 @@ async function add(files: Iterable<File>): Promise<void> {
 function options(): Options {
   const data = new FormData(form);
   const chosen: Options = {};
-  for (const name of ['preserveColor', 'keepOrientation', 'keepDistortion']) chosen[name] = String(data.get(name) ?? false);
+  // Switches with this attribute are options under the names that the service has for them.
+  for (const { name } of findAll<HTMLInputElement>('[data-option]', form)) chosen[name] = String(data.get(name) ?? false);
   const inks = data.getAll('ink');
   if (inks.length < findAll('[name=ink]', form).length) chosen.remove = inks.join(',');
   if (format() === 'png' || format() === 'jpeg') chosen.output_format = format();
