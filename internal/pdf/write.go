@@ -24,6 +24,8 @@ type Page struct {
 	// Original is the number, from 0, of the original's page that stays, or that the picture shows.
 	// Numbers go up from page to page.
 	Original int
+	// Untouched says that the page stays as it is, with its marks.
+	Untouched bool
 	// Picture is a JPEG, or a PNG without transparency and interlacing, that takes the place of what
 	// the page shows; nil for a page that stays as it is but for its marks.
 	Picture io.Reader
