@@ -42,7 +42,7 @@ const (
 func examOf(pages int) string {
 	var made []browsertest.PDFPage
 	for i := range pages {
-		made = append(made, browsertest.PDFPage{Width: 90 + i, Height: 90, Grey: 90, Written: true})
+		made = append(made, browsertest.PDFPage{Width: 70 + i, Height: 40, Grey: 90, Written: true})
 	}
 	return string(browsertest.PDF(made...))
 }
@@ -92,7 +92,7 @@ func (a answer) pdf(t *testing.T, status int) pdfState {
 // until asks how far a PDF is until that is enough.
 func (s *service) until(t *testing.T, c customer, id string, enough func(pdfState) bool) pdfState {
 	t.Helper()
-	late := time.After(4 * patience)
+	late := time.After(10 * patience)
 	for {
 		state := s.send(t, c.ask(http.MethodGet, "/pdf/"+id)).pdf(t, http.StatusOK)
 		if enough(state) {

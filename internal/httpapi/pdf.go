@@ -75,7 +75,10 @@ var pdfFields = withOptionFields(fields[pdfRequest]{
 // pdfKeys say how each key of the JSON object is read.
 var pdfKeys = withOptionKeys(keys[pdfRequest]{
 	"media_id": into("a string", func(p *pdfRequest, v string) error { p.mediaID = v; return nil }),
-	"pages":    into("a string", func(p *pdfRequest, v string) error { p.options.Pages = v; return nil }),
+	"pages": into("a string", func(p *pdfRequest, v string) error {
+		p.options.Pages = v
+		return nil
+	}),
 	"keep_marks": into("true or false", func(p *pdfRequest, v bool) error {
 		p.options.KeepMarks = v
 		return nil

@@ -52,7 +52,7 @@ func newRooms(requests int) *rooms {
 		accounts: limit.NewSlots(max(1, requests/2)),
 		networks: limit.NewSlots(max(1, requests/4)),
 		open:     newAllotment(n*openForEach, 1),
-		bytes:    newAllotment(n*maxDeveloperBody+maxPDFBody, maxDeveloperBody),
+		bytes:    newAllotment(n*maxDeveloperBody, maxDeveloperBody),
 		places:   newPlaces(requests),
 		answers:  newShares(n * answerRoom),
 	}

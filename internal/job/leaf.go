@@ -85,11 +85,12 @@ func (p Press) Clean(ctx context.Context, d *pdf.Document, n int) (l Leaf, err e
 // clean has pixels cleaned, and notes what was done. A page on which nothing is found is kept.
 func (p Press) clean(ctx context.Context, m *image.RGBA, l *Leaf) (*unink.Page, error) {
 	page, err := p.Engine.CleanImage(ctx, m, p.Options)
-	if errors.Is(err, unink.ErrNoContent) { // a blank page
+	switch {
+	case errors.Is(err, unink.ErrNoContent): // a blank page
 		page, l.Kept = &unink.Page{Image: m}, true
-	} else if err != nil {
+	case err != nil:
 		return nil, err
-	} else {
+	default:
 		l.Kept = p.KeepClean && page.Removed == 0 && page.Turned == 0 && !page.Flattened
 	}
 	l.Result.Report = page.Report

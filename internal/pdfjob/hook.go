@@ -128,7 +128,8 @@ type poster struct {
 
 func newPoster(allowed []netip.Prefix) poster {
 	p := poster{allowed: allowed}
-	dialer := &net.Dialer{Timeout: hookTime, Control: func(_, address string, _ syscall.RawConn) error {
+	dialer := &net.Dialer{Timeout: hookTime, Control: func(_, address string,
+		_ syscall.RawConn) error {
 		to, err := netip.ParseAddrPort(address)
 		if err != nil {
 			return err

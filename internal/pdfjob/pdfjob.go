@@ -41,7 +41,7 @@ var (
 // State says how far a job or a page is.
 type State string
 
-// The states of jobs are all but Cleaned and Kept, those of pages Waiting, Cleaned, Kept and Failed.
+// The states: of jobs all but Cleaned and Kept, of pages Waiting, Cleaned, Kept and Failed.
 const (
 	Waiting State = "waiting"
 	Working State = "working"

@@ -138,9 +138,7 @@ func asking(p pool) asker {
 		func(ctx context.Context, query string, args ...any) row {
 			return p.QueryRowContext(ctx, query, args...)
 		},
-		func(ctx context.Context, query string, args ...any) (rows, error) {
-			return p.QueryContext(ctx, query, args...)
-		},
+		p.QueryContext,
 	}
 }
 
