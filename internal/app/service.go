@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"image"
 	"log/slog"
 	"net"
 	"os"
@@ -19,8 +20,10 @@ import (
 	"unink/internal/certs"
 	"unink/internal/fleet"
 	"unink/internal/httpapi"
+	"unink/internal/job"
 	"unink/internal/limit"
 	"unink/internal/misuse"
+	"unink/internal/pdfjob"
 	"unink/internal/store"
 )
 
@@ -39,6 +42,7 @@ type Service struct {
 	Redis       string // redis:// URL of shared windows; empty keeps them in memory
 	Bots        Turnstile
 	PerCustomer int // requests at once of one
+	PDFs        pdfjob.Config
 
 	// Opened is called with the accounts once they are there, before anybody is served.
 	Opened func(context.Context, *Backend) error
@@ -63,6 +67,7 @@ type TLS struct {
 // Cleaner cleans the service's pages: an engine of this process, or a fleet.
 type Cleaner interface {
 	httpapi.Cleaner
+	httpapi.PixelCleaner
 	Close() error
 }
 
@@ -85,7 +90,19 @@ func (s Service) cleaner(open func(unink.Config) (Cleaner, error),
 	if s.Fleet.URL == "" {
 		return open(s.Engine)
 	}
-	return fleet.Open(s.Fleet, log)
+	client, err := fleet.Open(s.Fleet, log)
+	if err != nil {
+		return nil, err
+	}
+	return workers{client}, nil
+}
+
+// workers clean pages of PDFs, which wait for all others, as encoded pictures.
+type workers struct{ *fleet.Client }
+
+func (w workers) CleanImage(ctx context.Context, m image.Image,
+	o unink.Options) (*unink.Page, error) {
+	return job.CleanEncoded(ctx, w.CleanBulk, m, o)
 }
 
 // serveAccounts opens what accounts need, serves, and closes it.
@@ -105,12 +122,15 @@ func (s Service) serveAccounts(ctx context.Context, engine Cleaner, log *slog.Lo
 		return err
 	}
 	defer func() { _ = b.Close() }()
-	services, err := s.services(b, limits)
+	services, err := s.services(b, limits, log)
 	if err != nil {
 		return err
 	}
 	if s.Database == "" { // this process is alone on it
 		if _, err := b.Credits.ReleaseAll(ctx); err != nil {
+			return err
+		}
+		if err := services.PDFs.Free(ctx); err != nil {
 			return err
 		}
 	}
@@ -133,6 +153,13 @@ func (s Service) serve(ctx context.Context, engine Cleaner, services *httpapi.Se
 	if err != nil {
 		return err
 	}
+	if services != nil {
+		end, err := workOnPDFs(ctx, server, services.PDFs, log)
+		if err != nil {
+			return err
+		}
+		defer end()
+	}
 	on, end, err := s.listen(server, b, log)
 	if err != nil {
 		return err
@@ -144,6 +171,22 @@ func (s Service) serve(ctx context.Context, engine Cleaner, services *httpapi.Se
 		s.Fleet.URL != "", "version", s.HTTP.Version)
 	defer log.Info("stopped")
 	return server.Serve(ctx, on)
+}
+
+// workOnPDFs has jobs worked on until end is called, which waits for that.
+func workOnPDFs(ctx context.Context, server *httpapi.Server, pdfs *pdfjob.Service,
+	log *slog.Logger) (end func(), err error) {
+	engine, err := server.PDFEngine()
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var running sync.WaitGroup
+	running.Go(func() { pdfs.Run(ctx, engine) })
+	running.Go(func() {
+		repeat(ctx, time.Minute, log, "expired PDFs could not be deleted", pdfs.Prune)
+	})
+	return func() { stop(); running.Wait() }, nil
 }
 
 // listen opens the addresses. What end ends is for after the service.
@@ -226,12 +269,21 @@ func (s Service) limits(log *slog.Logger) (limit.Limiter, error) {
 }
 
 // services hands the backend to the entry points.
-func (s Service) services(b *Backend, limits limit.Limiter) (*httpapi.Services, error) {
+func (s Service) services(b *Backend, limits limit.Limiter,
+	log *slog.Logger) (*httpapi.Services, error) {
+	kept, err := store.NewPDFs(b.db, derived(b.secret, "PDFs"))
+	if err != nil {
+		return nil, err
+	}
+	pdfs, err := pdfjob.New(kept, b.Credits, s.PDFs, time.Now, log)
+	if err != nil {
+		return nil, misuse.Errorf("%v", err)
+	}
 	services := &httpapi.Services{
 		Accounts: b.Accounts, Credits: b.Credits, Catalogue: b.Catalogue, Limits: limits,
 		Slots: limit.NewSlots(s.PerCustomer),
 		Uses:  b.recorder, History: b.Uses, Selling: b.stripe, Operator: b.Operator,
-		Revenue: store.NewPurchases(b.db).Revenue, Database: b.db.Ping, Mail: b.Outbox.Status,
+		PDFs: pdfs, Revenue: store.NewPurchases(b.db).Revenue, Database: b.db.Ping, Mail: b.Outbox.Status,
 	}
 	if s.Bots.Key != "" {
 		checker, err := botcheck.NewTurnstile(

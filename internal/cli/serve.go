@@ -23,6 +23,7 @@ import (
 	"unink/internal/certs"
 	"unink/internal/httpapi"
 	"unink/internal/misuse"
+	"unink/internal/pdfjob"
 	"unink/internal/webui"
 )
 
@@ -54,17 +55,19 @@ type serveCmd struct {
 	OidcClient      string `env:"UNINK_OIDC_CLIENT" placeholder:"ID" help:"Client id at that provider; it redirects to PUBLIC-URL/api/sign-in/callback."`
 	OidcSecret      string `env:"UNINK_OIDC_SECRET" placeholder:"SECRET" help:"Client secret at that provider."`
 
-	PerMinute        int    `default:"5" env:"UNINK_PER_MINUTE" help:"Pages a caller of the web entry point may send in any minute (${default})."`
-	PerHour          int    `default:"30" env:"UNINK_PER_HOUR" help:"The same in any hour (${default})."`
-	PerCustomer      int    `default:"4" env:"UNINK_PER_CUSTOMER" help:"Requests at once that a customer may have (${default})."`
-	GuestCredits     int    `default:"${guest_credits}" env:"UNINK_GUEST_CREDITS" help:"Pages a guest may have cleaned a day, by device (${default}) …"`
-	GuestAddress     int    `default:"${guest_address}" env:"UNINK_GUEST_ADDRESS_CREDITS" help:"… and by address (${default})."`
-	PdfGuestCredits  int    `default:"${pdf_guest_credits}" env:"UNINK_PDF_GUEST_CREDITS" help:"The same for pages of a PDF, which need no bot check, by device (${default}) …"`
-	PdfGuestAddress  int    `default:"${pdf_guest_address}" env:"UNINK_PDF_GUEST_ADDRESS_CREDITS" help:"… and by address (${default})."`
-	AccountCredits   int    `default:"${account_credits}" env:"UNINK_ACCOUNT_CREDITS" help:"Credits of a new account, once (${default})."`
-	AnonymousCredits int    `default:"${anonymous_credits}" env:"UNINK_ANONYMOUS_CREDITS" help:"Credits of an app's new anonymous account, once (${default})."`
-	AnonymousDaily   int    `default:"${anonymous_daily}" env:"UNINK_ANONYMOUS_DAILY" help:"Such accounts that a network address may make a day (${default})."`
-	Fleet            string `env:"UNINK_FLEET" placeholder:"URL" help:"nats:// or tls:// of the NATS server that unink worker processes take pages from. Default: pages are cleaned here."`
+	PerMinute        int      `default:"5" env:"UNINK_PER_MINUTE" help:"Pages a caller of the web entry point may send in any minute (${default})."`
+	PerHour          int      `default:"30" env:"UNINK_PER_HOUR" help:"The same in any hour (${default})."`
+	PerCustomer      int      `default:"4" env:"UNINK_PER_CUSTOMER" help:"Requests at once that a customer may have (${default})."`
+	PdfJobs          int      `default:"${pdf_jobs}" env:"UNINK_PDF_JOBS" help:"Whole PDFs that a customer may have here at a time, under way or done (${default})."`
+	WebhookNetwork   []string `env:"UNINK_WEBHOOK_NETWORKS" placeholder:"CIDR" help:"Private networks that customers' webhooks may be in. Default: none; webhooks go to the internet alone."`
+	GuestCredits     int      `default:"${guest_credits}" env:"UNINK_GUEST_CREDITS" help:"Pages a guest may have cleaned a day, by device (${default}) …"`
+	GuestAddress     int      `default:"${guest_address}" env:"UNINK_GUEST_ADDRESS_CREDITS" help:"… and by address (${default})."`
+	PdfGuestCredits  int      `default:"${pdf_guest_credits}" env:"UNINK_PDF_GUEST_CREDITS" help:"The same for pages of a PDF, which need no bot check, by device (${default}) …"`
+	PdfGuestAddress  int      `default:"${pdf_guest_address}" env:"UNINK_PDF_GUEST_ADDRESS_CREDITS" help:"… and by address (${default})."`
+	AccountCredits   int      `default:"${account_credits}" env:"UNINK_ACCOUNT_CREDITS" help:"Credits of a new account, once (${default})."`
+	AnonymousCredits int      `default:"${anonymous_credits}" env:"UNINK_ANONYMOUS_CREDITS" help:"Credits of an app's new anonymous account, once (${default})."`
+	AnonymousDaily   int      `default:"${anonymous_daily}" env:"UNINK_ANONYMOUS_DAILY" help:"Such accounts that a network address may make a day (${default})."`
+	Fleet            string   `env:"UNINK_FLEET" placeholder:"URL" help:"nats:// or tls:// of the NATS server that unink worker processes take pages from. Default: pages are cleaned here."`
 	fleetFlags
 	engineFlags
 }
@@ -150,6 +153,7 @@ func serveDefaults() kong.Vars {
 	return kong.Vars{
 		"queue":         strconv.FormatFloat(d.Gate.Queue, 'g', -1, 64),
 		"max_requests":  strconv.Itoa(d.MaxRequests),
+		"pdf_jobs":      strconv.Itoa(pdfjob.DefaultJobs),
 		"guest_credits": strconv.Itoa(d.GuestDaily), "guest_address": strconv.Itoa(d.GuestAddressDaily),
 		"pdf_guest_credits": strconv.Itoa(d.PDFGuestDaily),
 		"pdf_guest_address": strconv.Itoa(d.PDFGuestAddressDaily),
@@ -236,6 +240,9 @@ func (c *serveCmd) service() (s app.Service, err error) {
 	if s.HTTP, err = c.http(); err != nil {
 		return s, err
 	}
+	if s.PDFs, err = c.pdfs(s.HTTP.Gate.Workers); err != nil {
+		return s, err
+	}
 	s.Engine = c.config(s.HTTP.Gate.Workers, unink.Limits{})
 	if c.TLS {
 		s.TLS = &app.TLS{Directory: c.ACMEDirectory, Email: c.ACMEEmail, Roots: c.ACMERoots}
@@ -274,15 +281,33 @@ func (c *serveCmd) http() (httpapi.Config, error) {
 	if c.Workers == 0 {
 		cfg.Gate.Workers = max(1, runtime.NumCPU()/2)
 	}
-	for _, network := range c.TrustedProxy {
-		prefix, err := netip.ParsePrefix(network)
+	var err error
+	cfg.TrustedProxies, err = networks("--trusted-proxy", c.TrustedProxy)
+	return cfg, err
+}
+
+// networks reads those that a flag names.
+func networks(flag string, texts []string) (list []netip.Prefix, err error) {
+	for _, text := range texts {
+		prefix, err := netip.ParsePrefix(text)
 		if err != nil {
-			return cfg, misuse.Errorf("--trusted-proxy must be a network such as 10.0.0.0/8, not %q",
-				network)
+			return nil, misuse.Errorf("%s must be a network such as 10.0.0.0/8, not %q", flag, text)
 		}
-		cfg.TrustedProxies = append(cfg.TrustedProxies, prefix)
+		list = append(list, prefix)
 	}
-	return cfg, nil
+	return list, nil
+}
+
+// fleetPages are the pages of a PDF that are with a fleet at once.
+const fleetPages = 16
+
+func (c *serveCmd) pdfs(workers int) (p pdfjob.Config, err error) {
+	p.Jobs, p.Pages = c.PdfJobs, workers
+	if c.Fleet != "" {
+		p.Pages = fleetPages
+	}
+	p.Networks, err = networks("--webhook-network", c.WebhookNetwork)
+	return p, err
 }
 
 // firstSteps is what a new operator is told, while there are no users yet.

@@ -21,18 +21,8 @@ type cleanupBody struct {
 
 // parseCleanup reads a body in the order of the contract: JSON, parameters, image.
 func parseCleanup(body []byte) (input, error) {
-	if len(bytes.TrimSpace(body)) == 0 {
-		return input{}, fail(badRequest, "the body is empty; send a JSON object")
-	}
-	decoder := json.NewDecoder(bytes.NewReader(body))
-	b, err := parseKeys(decoder)
-	if _, after := decoder.Token(); err == nil && after != io.EOF {
-		err = fail(badRequest, "there is something after the JSON object")
-	}
+	b, err := parseObject(body, cleanupKeys)
 	if err != nil {
-		if !json.Valid(body) { // which comes before what its keys say
-			err = failWith(err, badRequest, "the body is not one JSON value")
-		}
 		return input{}, err
 	}
 	image, err := decodeMedia(b.mediaID)
@@ -45,37 +35,61 @@ type cleanupForm struct {
 	wish
 }
 
+// parseObject reads a body that is one JSON object of known keys.
+func parseObject[B any](body []byte, known keys[B]) (*B, error) {
+	if len(bytes.TrimSpace(body)) == 0 {
+		return nil, fail(badRequest, "the body is empty; send a JSON object")
+	}
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	b, err := parseKeys(decoder, known)
+	if _, after := decoder.Token(); err == nil && after != io.EOF {
+		err = fail(badRequest, "there is something after the JSON object")
+	}
+	if err != nil && !json.Valid(body) { // which comes before what its keys say
+		err = failWith(err, badRequest, "the body is not one JSON value")
+	}
+	return b, err
+}
+
 // cleanupFields say how the fields of a form are read: the file, and the keys of the JSON object.
 var cleanupFields = withOptions(fields[cleanupForm]{
 	"image":          file(func(f *cleanupForm) *[]byte { return &f.image }),
 	"preserve_color": flag(func(f *cleanupForm) *bool { return &f.preserve }),
-}, func(one option.Option) string { return one.Key },
-	func(f *cleanupForm) *unink.Options { return &f.options })
+}, developerName, func(f *cleanupForm) *unink.Options { return &f.options })
+
+func developerName(one option.Option) string { return one.Key }
 
 // parseCleanupForm reads a form, as strictly as the JSON object.
 func parseCleanupForm(parts *multipart.Reader) (input, error) {
 	var form cleanupForm
-	err := parseParts(parts, &form, cleanupFields, func(name string) error {
-		return fail(badParameter, "the field %.64q is not known", name)
-	})
+	err := parseStrictly(parts, &form, cleanupFields, func() bool { return form.image != nil })
 	in := input{image: form.image, options: form.granted(), maxSide: maxDeveloperSide}
-	var f *failure
-	switch {
-	case errors.As(err, &f) && f.kind == badRequest && in.image == nil: // it may be anything
-		return in, failWith(err, badMediaType, "the body is not the form that Content-Type says")
-	case err == nil && len(in.image) == 0:
+	if err == nil && len(in.image) == 0 {
 		err = missingImage()
 	}
 	return in, err
 }
 
+// parseStrictly reads a form of known fields. One that breaks before its file came may be anything.
+func parseStrictly[F any](parts *multipart.Reader, form *F, known fields[F],
+	came func() bool) error {
+	err := parseParts(parts, form, known, func(name string) error {
+		return fail(badParameter, "the field %.64q is not known", name)
+	})
+	var f *failure
+	if errors.As(err, &f) && f.kind == badRequest && !came() {
+		return failWith(err, badMediaType, "the body is not the form that Content-Type says")
+	}
+	return err
+}
+
 // parseKeys walks the object key by key: encoding/json alone would take keys in any case, twice,
 // and null for anything.
-func parseKeys(dec *json.Decoder) (*cleanupBody, error) {
+func parseKeys[B any](dec *json.Decoder, all keys[B]) (*B, error) {
 	if start, err := dec.Token(); err != nil || start != json.Delim('{') {
 		return nil, fail(badParameter, "the body must be a JSON object")
 	}
-	b := &cleanupBody{}
+	b := new(B)
 	seen := map[string]bool{}
 	for dec.More() {
 		token, err := dec.Token()
@@ -83,7 +97,7 @@ func parseKeys(dec *json.Decoder) (*cleanupBody, error) {
 			return nil, failWith(err, badRequest, "the body is not one JSON value")
 		}
 		key, _ := token.(string)
-		set, known := cleanupKeys[key]
+		set, known := all[key]
 		switch {
 		case !known:
 			return nil, fail(badParameter, "the key %.64q is not known", key)
@@ -99,11 +113,11 @@ func parseKeys(dec *json.Decoder) (*cleanupBody, error) {
 	return b, err
 }
 
-// key says how the value of a key is read.
-type key func(b *cleanupBody, name string, dec *json.Decoder) error
+// keys say how each key of a JSON object B is read.
+type keys[B any] map[string]func(b *B, name string, dec *json.Decoder) error
 
-// cleanupKeys says how each key is read.
-var cleanupKeys = withKeys(map[string]key{
+// cleanupKeys are those of the developer entry point.
+var cleanupKeys = withKeys(keys[cleanupBody]{
 	"media_id": into("a string", func(b *cleanupBody, v string) error {
 		b.mediaID = v
 		return nil
@@ -112,11 +126,11 @@ var cleanupKeys = withKeys(map[string]key{
 		b.preserve = v
 		return nil
 	}),
-})
+}, developerName, func(b *cleanupBody) *unink.Options { return &b.options })
 
 // into reads a value of type T, which null is not, and hands it to set.
-func into[T any](want string, set func(*cleanupBody, T) error) key {
-	return func(b *cleanupBody, name string, dec *json.Decoder) error {
+func into[B, T any](want string, set func(*B, T) error) func(*B, string, *json.Decoder) error {
+	return func(b *B, name string, dec *json.Decoder) error {
 		var v *T
 		if err := dec.Decode(&v); err != nil || v == nil {
 			return failWith(err, badParameter, name+" must be "+want)
@@ -129,7 +143,7 @@ func into[T any](want string, set func(*cleanupBody, T) error) key {
 func decodeMedia(s string) ([]byte, error) {
 	switch {
 	case s == "":
-		return nil, fail(noImage, "media_id is missing or empty; send the image in Base64")
+		return nil, fail(noImage, "media_id is missing or empty; send the file in Base64")
 	case len(s) >= 5 && strings.EqualFold(s[:5], "data:"):
 		return nil, fail(badParameter,
 			"media_id must be the Base64 alone, without the prefix data:image/...;base64,")

@@ -28,6 +28,7 @@ import (
 	"unink/internal/limit"
 	"unink/internal/mail"
 	"unink/internal/operator"
+	"unink/internal/pdfjob"
 	"unink/internal/store"
 	"unink/internal/store/storetest"
 	"unink/internal/usage"
@@ -59,7 +60,7 @@ func registered(t *testing.T) []string {
 	t.Helper()
 	route := regexp.MustCompile(`^(GET|HEAD|POST|PUT|PATCH|DELETE) /\S*$`)
 	var found []string
-	for _, name := range []string{"httpapi.go", "accounts.go"} {
+	for _, name := range []string{"httpapi.go", "accounts.go", "pdf.go"} {
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
 		if err != nil {
 			t.Fatal(err)
@@ -186,7 +187,7 @@ func TestBadTextsAreRefusedAsDescribed(t *testing.T) {
 			continue // nothing is sold here
 		}
 		body := operation.RequestBody.Value.Content["application/json"]
-		if body == nil || path == "/cleanup" {
+		if body == nil || path == "/cleanup" || path == "/pdf" {
 			continue
 		}
 		for key, value := range body.Schema.Value.Properties {
@@ -380,8 +381,12 @@ func withAccountsOn(t testing.TB, address string, change ...func(*Services)) *ac
 	history := usage.New(store.NewUsage(db))
 	cfg := DefaultConfig()
 	cfg.Browser = webui.BrowserOff // its pages are cleaned by the service
+	kept, err := store.NewPDFs(db, secret)
+	must(err)
+	pdfs, err := pdfjob.New(kept, credits, pdfjob.Config{Jobs: 1, Pages: 1}, time.Now, log)
+	must(err)
 	services := &Services{
-		Accounts: accounts, Credits: credits, Catalogue: credit.DefaultCatalogue(),
+		PDFs: pdfs, Accounts: accounts, Credits: credits, Catalogue: credit.DefaultCatalogue(),
 		Limits: limit.NewMemory(limit.DefaultKeys, time.Now), Slots: limit.NewSlots(4),
 		Bots: bots, Challenge: func() (any, error) { return bots.Challenge() },
 		Uses: uses, History: history, Revenue: store.NewPurchases(db).Revenue, Database: db.Ping,

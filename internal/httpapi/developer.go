@@ -54,6 +54,7 @@ var developerTable = map[kind]developerRow{
 	remote:        {http.StatusBadGateway, 3000, "remote server error"},
 	overloaded:    {http.StatusServiceUnavailable, 4000, "base server error"},
 	tooManyOpen:   {http.StatusTooManyRequests, 4000, "base server error"},
+	notReady:      {http.StatusConflict, 4000, "base server error"},
 }
 
 // sizeRule is said with every code 1004.

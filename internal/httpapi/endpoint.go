@@ -100,10 +100,13 @@ func (s *Server) deliver(w http.ResponseWriter, r *http.Request, v any) error {
 	if a, ok := v.(answered); ok {
 		status, v = a.status, a.body
 	}
-	if v == nil {
+	switch v := v.(type) {
+	case nil:
 		c.stay.rise()
 		w.WriteHeader(status)
 		return nil
+	case download:
+		return s.hand(w, r, v)
 	}
 	body, err := encodeJSON(v)
 	if err == nil {
@@ -153,6 +156,9 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request, limit int64,
 		return &http.MaxBytesError{Limit: limit}
 	}
 	c := callOf(r)
+	if u, ok := r.Body.(*upload); ok { // what may be larger than a picture may take longer
+		u.most = time.Duration(float64(u.most) * max(1, float64(limit)/maxDeveloperBody))
+	}
 	r.Body = http.MaxBytesReader(w, counted{r.Body, c.stay}, limit)
 	c.stay.rise()
 	if err := read(); err != nil {

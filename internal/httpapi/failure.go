@@ -37,7 +37,8 @@ const (
 	crossSite    // sent by a page of another site
 	noCredits    // all used up, or expired
 	rateLimited  // more requests than a window allows
-	tooManyOpen  // more requests at once than a customer may have
+	tooManyOpen  // more requests at once, or jobs, than a customer may have
+	notReady     // what was asked for is still being made
 	unauthorized // no token, or not one we gave
 	badToken     // a token that cannot be one of ours
 	timedOut

@@ -79,9 +79,15 @@ func parseParts[F any](parts *multipart.Reader, form *F, known fields[F],
 
 // file reads the picture of a form.
 func file[F any](of func(*F) *[]byte) func(*F, string, io.Reader) error {
+	return fileOf(of, maxImageBytes,
+		fail(fileTooLarge, "the image is larger than 5 MB; scale it down or save it as JPEG"))
+}
+
+// fileOf reads a file of at most so many bytes; more are tooMuch.
+func fileOf[F any](of func(*F) *[]byte, most int,
+	tooMuch *failure) func(*F, string, io.Reader) error {
 	return func(f *F, _ string, r io.Reader) (err error) {
-		*of(f), err = readAtMost(r, maxImageBytes,
-			fail(fileTooLarge, "the image is larger than 5 MB; scale it down or save it as JPEG"))
+		*of(f), err = readAtMost(r, most, tooMuch)
 		return err
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"image"
 	"log/slog"
 	"net/http"
 	netmail "net/mail"
@@ -31,6 +32,7 @@ import (
 	"unink/internal/limit"
 	"unink/internal/mail"
 	"unink/internal/operator"
+	"unink/internal/pdfjob"
 	"unink/internal/usage"
 	"unink/internal/webui"
 )
@@ -46,6 +48,11 @@ const (
 type Cleaner interface {
 	Clean(ctx context.Context, image []byte, o unink.Options) (*unink.Result, error)
 	Probe(ctx context.Context) error
+}
+
+// PixelCleaner is a [Cleaner] that cleans pages of PDFs.
+type PixelCleaner interface {
+	CleanImage(ctx context.Context, m image.Image, o unink.Options) (*unink.Page, error)
 }
 
 // Elastic is a [Cleaner] that cleans more or fewer pages at once as its workers come and go.
@@ -155,6 +162,7 @@ type Services struct {
 	Challenge    func() (any, error)
 	Uses         *usage.Recorder
 	History      *usage.Service
+	PDFs         *pdfjob.Service // nil: no whole PDFs by the API
 	Selling      *billing.Stripe // nil: nothing is sold here online
 	Operator     *operator.Service
 	Revenue      func(ctx context.Context, from, to time.Time) ([]billing.Revenue, error)
@@ -237,6 +245,7 @@ func (s *Server) routes() http.Handler {
 		mux.Handle("GET /account", s.accountOf(s.endpoint(s.customerAccount, s.developer())))
 		mux.Handle("/account", only(http.MethodGet, writeDeveloperFailure))
 		s.accountRoutes(mux)
+		s.pdfRoutes(mux)
 	}
 	return sameSite(s.exact(mux))
 }
@@ -292,7 +301,7 @@ func sameSite(next http.Handler) http.Handler {
 	protection := http.NewCrossOriginProtection()
 	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		write := writeWebFailure
-		if r.URL.Path == "/cleanup" {
+		if r.URL.Path == "/cleanup" || r.URL.Path == "/pdf" || strings.HasPrefix(r.URL.Path, "/pdf/") {
 			write = writeDeveloperFailure
 		}
 		write(w, r, fail(crossSite, "requests from pages of other sites are refused"))

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"encoding/json"
 	"strings"
 
 	"unink"
@@ -42,26 +43,28 @@ func withOptions[F any](known fields[F], name func(option.Option) string,
 
 const boolean = "true or false" // what a key must be
 
-// withKeys adds the options to what is known of the JSON object.
-func withKeys(known map[string]key) map[string]key {
-	for name, one := range option.By(func(one option.Option) string { return one.Key }) {
-		known[name] = keyOf(one)
+// withKeys adds the options, by one of their names, to what is known of a JSON object.
+func withKeys[B any](known keys[B], name func(option.Option) string,
+	of func(*B) *unink.Options) keys[B] {
+	for name, one := range option.By(name) {
+		known[name] = keyOf(one, of)
 	}
 	return known
 }
 
-func keyOf(one option.Option) key {
-	unmarshal := func(b *cleanupBody, v string) error {
-		return one.Field(&b.options).(option.Text).UnmarshalText([]byte(v))
+func keyOf[B any](one option.Option, of func(*B) *unink.Options) func(*B, string,
+	*json.Decoder) error {
+	unmarshal := func(b *B, v string) error {
+		return one.Field(of(b)).(option.Text).UnmarshalText([]byte(v))
 	}
 	switch {
 	case one.Values == nil:
-		return into(boolean, func(b *cleanupBody, v bool) error {
-			*one.Field(&b.options).(*bool) = v
+		return into(boolean, func(b *B, v bool) error {
+			*one.Field(of(b)).(*bool) = v
 			return nil
 		})
 	case one.List:
-		return into("a list of strings", func(b *cleanupBody, v []string) error {
+		return into("a list of strings", func(b *B, v []string) error {
 			if len(v) == 0 {
 				return nil
 			}

@@ -3,11 +3,11 @@ package job
 import (
 	"context"
 	"fmt"
-	"image"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"unink"
 	"unink/internal/imagefile"
@@ -58,28 +58,39 @@ func (d *document) label(i int) string {
 	return d.leaves[i].path
 }
 
-// draw is a page's picture, and the size that it has on paper.
-func (d *document) draw(ctx context.Context, i int) (*image.RGBA, pdf.Size, error) {
-	if d.leaves == nil {
-		picture, err := d.source.Draw(ctx, d.numbers[i]-1)
-		if err != nil {
-			return nil, pdf.Size{}, err
-		}
-		return picture.Pixels, picture.Size, nil
-	}
-	data, err := readFile(d.leaves[i].path)
+// bind cleans a picture that becomes a page of a PDF.
+func (p Press) bind(ctx context.Context, from source) (l Leaf, err error) {
+	start := time.Now()
+	defer func() { l.Result.Timings.Note("total", time.Since(start)) }()
+	data, err := readFile(from.path)
 	if err != nil {
-		return nil, pdf.Size{}, err
+		return l, err
 	}
-	if n := d.leaves[i].page; n > 0 {
-		data = imagefile.Page(data, n-1)
+	if from.page > 0 {
+		data = imagefile.Page(data, from.page-1)
 	}
 	picture, err := imagefile.Decode(ctx, data,
 		imagefile.Limits{MaxBytes: MaxFileBytes, MaxPixels: pdf.MaxPixels})
 	if err != nil {
-		return nil, pdf.Size{}, err
+		return l, err
 	}
-	return picture.Pixels, onPaper(picture), nil
+	drawn := time.Since(start)
+	page, err := p.clean(ctx, picture.Pixels, &l)
+	l.Result.Timings.Note("decode", drawn)
+	if err != nil {
+		return l, err
+	}
+	encoding := time.Now()
+	if l.Kept { // there is no PDF to take it from
+		page = &unink.Page{Image: picture.Pixels}
+	}
+	l.Place.Size = onPaper(picture)
+	if page.Turned%180 != 0 {
+		l.Place.Size.Width, l.Place.Size.Height = l.Place.Size.Height, l.Place.Size.Width
+	}
+	err = p.encode(ctx, page.Image, &l)
+	l.Result.Timings.Note("encode", time.Since(encoding))
+	return l, err
 }
 
 const (

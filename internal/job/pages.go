@@ -42,8 +42,8 @@ func ParsePages(s string) (Pages, error) {
 	return ranges, nil
 }
 
-// of are the pages of n that were asked for, in their order, from 1.
-func (p Pages) of(n int) []int {
+// Of are the pages of n that were asked for, in their order, from 1.
+func (p Pages) Of(n int) []int {
 	var pages []int
 	for page := 1; page <= n; page++ {
 		if p.hold(page) {

@@ -2,21 +2,15 @@ package job
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"image"
 	"io"
-	"math"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
-	"unink"
-	"unink/internal/imagefile"
 	"unink/internal/pdf"
 )
 
@@ -56,7 +50,7 @@ func openDocument(ctx context.Context, input string, data []byte, r Request) (*d
 		return nil, err
 	}
 	defer source.Close()
-	d.numbers = r.Pages.of(source.Pages())
+	d.numbers = r.Pages.Of(source.Pages())
 	if len(d.numbers) == 0 {
 		return nil, noSuchPage(source.Pages())
 	}
@@ -137,147 +131,23 @@ func (r *run) part(ctx context.Context, pg page, i int) Outcome {
 	return o
 }
 
-// cleanPart cleans a page. One that the file itself says to be all print stays as it is, and so
-// does one that cannot be drawn as it is meant.
+// cleanPart cleans a page, and puts its picture aside.
 func (r *run) cleanPart(ctx context.Context, d *document, i int, o *Outcome) error {
-	start := time.Now()
-	o.Result = &unink.Result{}
-	defer func() { o.Result.Timings.Note("total", time.Since(start)) }()
-	var content pdf.Content
-	if d.leaves == nil {
-		var err error
-		if content, err = d.source.Look(ctx, d.numbers[i]-1); err != nil {
-			return err
-		}
-		o.Marks, o.Strokes = content.Marks, content.Strokes
-		if o.Unheld = content.Unheld && !content.Printed; content.Printed || o.Unheld {
-			d.leave(i)
-			o.Kept = true
-			return nil
-		}
+	press := Press{r.engine, r.Options, r.KeepClean}
+	clean := func() (Leaf, error) { return press.Clean(ctx, d.source, d.numbers[i]-1) }
+	if d.leaves != nil {
+		clean = func() (Leaf, error) { return press.bind(ctx, d.leaves[i]) }
 	}
-	picture, paper, err := d.draw(ctx, i)
-	if err != nil {
-		return err
-	}
-	drawn := time.Now()
-	options := r.Options
-	options.Layers = content.Text // the mask tells which of it was written
-	page, err := r.engine.CleanImage(ctx, picture, options)
+	l, err := clean()
+	o.Kept, o.Marks, o.Strokes, o.Unheld, o.Result = l.Kept, l.Marks, l.Strokes, l.Unheld, &l.Result
 	switch {
-	case errors.Is(err, unink.ErrNoContent): // a blank page
-		page, o.Kept = &unink.Page{}, true
 	case err != nil:
 		return err
-	default:
-		o.Kept = r.KeepClean && page.Removed == 0 && page.Turned == 0 && !page.Flattened
-	}
-	size := picture.Rect.Size()
-	o.Result.Report, o.Result.Width, o.Result.Height = page.Report, size.X, size.Y
-	cleaned := time.Now()
-	if o.Kept && d.leaves != nil { // there is no PDF to take it from
-		page = &unink.Page{Image: picture}
-	}
-	if o.Kept && d.leaves == nil {
+	case l.Picture == nil:
 		d.leave(i)
-	} else if err := r.keepPart(ctx, d, i, page, d.place(i, page, size, paper),
-		o.Result); err != nil {
-		return err
+		return nil
 	}
-	o.Result.Timings.Note("decode", drawn.Sub(start))
-	o.Result.Timings.Note("encode", time.Since(cleaned))
-	return nil
-}
-
-// place is where a cleaned page stands in the PDF; it was drawn in so many pixels, on such paper.
-func (d *document) place(i int, page *unink.Page, drawn image.Point, paper pdf.Size) pdf.Page {
-	if d.leaves != nil {
-		if page.Turned%180 != 0 {
-			paper.Width, paper.Height = paper.Height, paper.Width
-		}
-		return pdf.Page{Size: paper, Pixels: page.Image.Rect.Size()}
-	}
-	p := pdf.Page{Original: d.numbers[i] - 1, Turned: page.Turned, Pixels: page.Image.Rect.Size()}
-	for corner := range p.Corners {
-		p.Corners[corner] = pdf.WholePage[(corner+4-page.Turned/90)%4]
-		if page.Corners != nil {
-			p.Corners[corner] = [2]float64{page.Corners[corner][0] / float64(drawn.X),
-				page.Corners[corner][1] / float64(drawn.Y)}
-		}
-	}
-	return p
-}
-
-// keepPart puts a cleaned page aside.
-func (r *run) keepPart(ctx context.Context, d *document, i int, page *unink.Page, p pdf.Page,
-	res *unink.Result) error {
-	if page.Mask != nil {
-		var err error
-		if p.Dropped, err = d.source.TextUnder(ctx, p.Original, p.Corners, wordsGone(page)); err != nil {
-			return err
-		}
-	}
-	data, format, err := r.encodePart(ctx, page.Image)
-	if err != nil {
-		return err
-	}
-	res.Format, res.Width, res.Height = format, p.Pixels.X, p.Pixels.Y
-	if r.Options.Format == unink.Auto && imagefile.Bilevel(page.Image) {
-		fax, err := imagefile.Group4(ctx, page.Image)
-		if err != nil {
-			return err
-		}
-		if len(fax) < len(data) {
-			p.Fax = true
-			return d.keep(i, fax, p)
-		}
-	}
-	return d.keep(i, data, p)
-}
-
-// wordsGone tells of a part of the page whether more of its ink was removed than was left.
-func wordsGone(page *unink.Page) func(left, top, right, bottom float64) bool {
-	const darkest = 0.7 // of the paper: what is darker is ink
-	size := page.Image.Rect.Size()
-	w, h := float64(size.X), float64(size.Y)
-	return func(left, top, right, bottom float64) bool {
-		part := image.Rect(int(left*w), int(top*h), int(math.Ceil(right*w)), int(math.Ceil(bottom*h)))
-		part = part.Intersect(page.Image.Rect)
-		paper := uint8(0)
-		for y := part.Min.Y; y < part.Max.Y; y++ {
-			for x := part.Min.X; x < part.Max.X; x++ {
-				paper = max(paper, page.Image.RGBAAt(x, y).G)
-			}
-		}
-		removed, stayed := 0, 0
-		for y := part.Min.Y; y < part.Max.Y; y++ {
-			for x := part.Min.X; x < part.Max.X; x++ {
-				switch {
-				case page.Mask.GrayAt(x, y).Y > 0:
-					removed++
-				case float64(page.Image.RGBAAt(x, y).G) < darkest*float64(paper):
-					stayed++
-				}
-			}
-		}
-		return removed > stayed
-	}
-}
-
-// encodePart encodes a page's picture. Unless a format is asked for, coloured pages of the scan
-// finish, which are few flat colours or have a photo on them, get the one that is smaller.
-func (r *run) encodePart(ctx context.Context, m *image.RGBA) ([]byte, unink.Format, error) {
-	format := imagefile.Choose(imagefile.Format(r.Options.Format), imagefile.Auto, m)
-	data, err := imagefile.Encode(ctx, m, format, imagefile.Meta{})
-	if err != nil || r.Options.Format != unink.Auto || r.Options.Finish != unink.Scan ||
-		format == imagefile.PNG {
-		return data, unink.Format(format), err
-	}
-	flat, err := imagefile.Encode(ctx, m, imagefile.PNG, imagefile.Meta{})
-	if len(flat) < len(data) {
-		return flat, unink.PNG, err
-	}
-	return data, unink.JPEG, err
+	return d.keep(i, l.Picture, l.Place)
 }
 
 // failure says which pages failed, and how to do without them.

@@ -198,7 +198,7 @@ func TestPageRanges(t *testing.T) {
 			t.Errorf("%q: %v", s, err)
 		}
 		got := ""
-		for _, page := range ranges.of(5) {
+		for _, page := range ranges.Of(5) {
 			got += strconv.Itoa(page) + " "
 		}
 		if got != want {

@@ -427,7 +427,7 @@ func (p *Plan) leaf(sources []source, asked Pages) []source {
 			leaves = append(leaves, s)
 			continue
 		}
-		numbers := asked.of(pages)
+		numbers := asked.Of(pages)
 		if numbers == nil {
 			p.missing = append(p.missing, Outcome{Input: s.path, Err: noSuchPage(pages)})
 		}

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"image/draw"
 	"io"
 	"math/big"
 	"net"
@@ -283,9 +284,16 @@ func (r *remote) judge(status int, a *cleanupAnswer) error {
 	return err
 }
 
-// CleanImage is [remote.Clean] of pixels, such as a page of a PDF. They are sent as PNG, or where
-// that is too much as JPEG.
+// CleanImage is [remote.Clean] of pixels, such as a page of a PDF.
 func (r *remote) CleanImage(ctx context.Context, m image.Image,
+	o unink.Options) (*unink.Page, error) {
+	return CleanEncoded(ctx, r.Clean, m, o)
+}
+
+// CleanEncoded has pixels cleaned by what takes encoded pictures. They are sent as PNG, or where
+// that is more than a service takes as JPEG.
+func CleanEncoded(ctx context.Context,
+	clean func(context.Context, []byte, unink.Options) (*unink.Result, error), m image.Image,
 	o unink.Options) (*unink.Page, error) {
 	pixels := imagefile.Opaque(m)
 	data, err := imagefile.Encode(ctx, pixels, imagefile.PNG, imagefile.Meta{})
@@ -296,7 +304,7 @@ func (r *remote) CleanImage(ctx context.Context, m image.Image,
 		return nil, err
 	}
 	o.Format = unink.PNG
-	res, err := r.Clean(ctx, data, o)
+	res, err := clean(ctx, data, o)
 	if err != nil {
 		return nil, err
 	}
@@ -304,5 +312,15 @@ func (r *remote) CleanImage(ctx context.Context, m image.Image,
 	if err != nil {
 		return nil, err
 	}
-	return &unink.Page{Image: back.Pixels, Report: res.Report}, nil
+	page := &unink.Page{Image: back.Pixels, Report: res.Report}
+	if len(res.Mask) == 0 {
+		return page, nil
+	}
+	mask, err := imagefile.Decode(ctx, res.Mask, imagefile.Limits{})
+	if err != nil {
+		return nil, err
+	}
+	page.Mask = image.NewGray(mask.Pixels.Rect)
+	draw.Draw(page.Mask, page.Mask.Rect, mask.Pixels, mask.Pixels.Rect.Min, draw.Src)
+	return page, nil
 }

@@ -78,6 +78,14 @@ var All = []Option{{
 	Field: func(o *unink.Options) any { return &o.Before },
 }}
 
+// PDFKey is an option's name in requests for whole PDFs, which have no layers.
+func (one Option) PDFKey() string {
+	if one.Flag == "" {
+		return ""
+	}
+	return one.Key
+}
+
 // By are the options that have a name on a way in, under these names.
 func By(name func(Option) string) map[string]Option {
 	named := map[string]Option{}

@@ -140,11 +140,17 @@ func (g *guest) displayed(ctx context.Context, page uint64) (projection, error) 
 // bookmarks, title, links, form fields and all else that the document holds stay.
 func (d *Document) frame(ctx context.Context, pages []Page, mark []byte) (file []byte, err error) {
 	for _, p := range pages {
+		if p.Untouched {
+			continue
+		}
 		if err := d.prepare(ctx, p.Original); err != nil {
 			return nil, err
 		}
 	}
 	for i, p := range pages {
+		if p.Untouched {
+			continue
+		}
 		standIn := binary.BigEndian.AppendUint32(bytes.Clone(mark), uint32(i))
 		if err := d.rewrite(ctx, p, standIn); err != nil {
 			return nil, err

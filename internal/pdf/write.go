@@ -24,9 +24,11 @@ type Page struct {
 	// Original is the number, from 0, of the original's page that stays, or that the picture shows.
 	// Numbers go up from page to page.
 	Original int
+	// Untouched says that the page stays as it is, with its marks.
+	Untouched bool
 	// Picture is a JPEG, or a PNG without transparency and interlacing, that takes the place of what
 	// the page shows; nil for a page that stays as it is but for its marks.
-	Picture io.Reader
+	Picture io.Reader `json:"-"`
 	// Pixels is the picture's size. It stands in the middle of the page, as large as fits.
 	Pixels image.Point
 	// Fax says that the picture is the code of ITU-T T.6 (Group 4) alone.

@@ -281,6 +281,19 @@ func isDuplicate(err error) bool {
 	return false
 }
 
+// isOrphan reports whether a statement failed because what it belongs to is not there.
+func isOrphan(err error) bool {
+	var pg *pgconn.PgError
+	var lite *sqlite.Error
+	switch {
+	case errors.As(err, &pg):
+		return pg.Code == "23503"
+	case errors.As(err, &lite):
+		return lite.Code() == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY
+	}
+	return false
+}
+
 // micros is how a time is stored; the zero time is 0.
 func micros(t time.Time) int64 {
 	if t.IsZero() {

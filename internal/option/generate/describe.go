@@ -17,6 +17,8 @@ var inputs = []struct {
 	{"/api/process-image", "multipart/form-data", form, webField},
 	{"/cleanup", "application/json", key, jsonKey},
 	{"/cleanup", "multipart/form-data", key, developerField},
+	{"/pdf", "application/json", option.Option.PDFKey, jsonKey},
+	{"/pdf", "multipart/form-data", option.Option.PDFKey, developerField},
 }
 
 func form(one option.Option) string { return one.Form }

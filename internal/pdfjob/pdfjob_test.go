@@ -1,0 +1,259 @@
+package pdfjob_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"image"
+	"image/color"
+	"io"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"unink"
+	"unink/internal/credit"
+	"unink/internal/pdf"
+	"unink/internal/pdf/pdftest"
+	"unink/internal/pdfjob"
+	"unink/internal/store"
+	"unink/internal/store/storetest"
+)
+
+// engine gives pages back as they came, after what a function does to them.
+type engine struct {
+	clean func(m image.Image) error
+}
+
+func (e engine) CleanFor(ctx context.Context, _ string, m image.Image, _ unink.Options,
+	begun func(context.Context) error) (*unink.Page, error) {
+	if err := begun(ctx); err != nil {
+		return nil, err
+	}
+	if err := e.clean(m); err != nil {
+		return nil, err
+	}
+	return &unink.Page{Image: m.(*image.RGBA), Report: unink.Report{Removed: 0.1}}, nil
+}
+
+func (engine) Lease() time.Duration { return time.Hour }
+
+func (engine) Explain(err error) pdfjob.Problem {
+	return pdfjob.Problem{Code: 1, Message: err.Error()}
+}
+
+func (engine) Passing(err error) (again, suspect bool) { return errors.Is(err, errAgain), true }
+
+func (engine) Note(string, pdfjob.Problem, int, time.Duration) {}
+
+var errAgain = errors.New("another time")
+
+const owner = "customer:c"
+
+// world is a service with a clock, on a store.
+type world struct {
+	*pdfjob.Service
+	t       *testing.T
+	credits *credit.Service
+	mu      sync.Mutex
+	passed  time.Duration
+}
+
+func (w *world) now() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return time.Now().Add(w.passed)
+}
+
+func (w *world) pass(d time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.passed += d
+}
+
+// each runs a test on both databases, with so many credits.
+func each(t *testing.T, credits int, test func(t *testing.T, w *world)) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		w := &world{t: t}
+		var err error
+		w.credits, err = credit.New(store.NewCredits(db), credit.DefaultConfig(), w.now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := w.credits.Grant(t.Context(), credit.Grant{Owner: owner, Plan: "p",
+			Credits: credits, Expires: credit.Never, Source: "s"}); err != nil {
+			t.Fatal(err)
+		}
+		kept, err := store.NewPDFs(db, bytes.Repeat([]byte("k"), 32))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Service, err = pdfjob.New(kept, w.credits, pdfjob.Config{Jobs: 5, Pages: 2}, w.now,
+			slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		test(t, w)
+		if wrong, err := w.credits.Audit(t.Context()); err != nil || len(wrong) > 0 {
+			t.Errorf("audit: %v %v", wrong, err)
+		}
+	})
+}
+
+func (w *world) add(document []byte, o pdfjob.Options) pdfjob.Job {
+	w.t.Helper()
+	j, err := w.Add(w.t.Context(), pdfjob.Job{Owner: owner, Options: o}, document)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return j
+}
+
+func (w *world) job(id string) pdfjob.Job {
+	w.t.Helper()
+	j, err := w.Job(w.t.Context(), owner, id)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return j
+}
+
+// work works until a job has ended.
+func (w *world) work(e engine, id string) pdfjob.Job {
+	w.t.Helper()
+	ctx, stop := context.WithTimeout(w.t.Context(), time.Minute)
+	defer stop()
+	var running sync.WaitGroup
+	running.Go(func() { w.Run(ctx, e) })
+	defer running.Wait()
+	defer stop()
+	for ctx.Err() == nil {
+		if j := w.job(id); j.State.Ended() {
+			return j
+		}
+	}
+	w.t.Fatalf("it did not end: %+v", w.job(id))
+	return pdfjob.Job{}
+}
+
+func (w *world) balance() int {
+	w.t.Helper()
+	n, err := w.credits.Balance(w.t.Context(), owner)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return n
+}
+
+func scans(pages int) []byte {
+	var made []pdftest.Page
+	for n := range pages {
+		made = append(made, pdftest.Page{Width: 100 + n, Height: 100,
+			Scan: pdftest.Scan(200, 200, color.Black)})
+	}
+	return pdftest.Make(made...)
+}
+
+func TestFailedPagesStayAndCostNothing(t *testing.T) {
+	each(t, 5, func(t *testing.T, w *world) {
+		bad := engine{func(m image.Image) error {
+			if m.Bounds().Dx() == 202 { // page 2
+				return errors.New("no")
+			}
+			return nil
+		}}
+		j := w.work(bad, w.add(scans(3), pdfjob.Options{}).ID)
+		c := j.Counts()
+		if j.State != pdfjob.Partial || c.Cleaned != 2 || c.Failed != 1 || c.Charged != 2 ||
+			w.balance() != 3 || j.Problem.Message != "no" {
+			t.Fatalf("%+v, %d credits left", j, w.balance())
+		}
+		file, err := io.ReadAll(w.File(t.Context(), j))
+		if err != nil || int64(len(file)) != j.Bytes {
+			t.Fatal(len(file), j.Bytes, err)
+		}
+		made, err := pdf.Open(t.Context(), file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer made.Close()
+		if made.Pages() != 3 {
+			t.Errorf("%d pages", made.Pages())
+		}
+	})
+}
+
+// A page whose workers fail each time, or that panics, is given up, and costs nothing.
+func TestPoisonedPagesAreGivenUp(t *testing.T) {
+	each(t, 5, func(t *testing.T, w *world) {
+		tries := 0
+		j := w.work(engine{func(image.Image) error { tries++; return errAgain }},
+			w.add(scans(1), pdfjob.Options{}).ID)
+		if j.State != pdfjob.Failed || tries != 3 || w.balance() != 5 {
+			t.Errorf("%+v after %d tries, %d credits left", j, tries, w.balance())
+		}
+		j = w.work(engine{func(image.Image) error { panic("no") }},
+			w.add(scans(1), pdfjob.Options{}).ID)
+		if j.State != pdfjob.Failed || w.balance() != 5 {
+			t.Errorf("%+v, %d credits left", j, w.balance())
+		}
+	})
+}
+
+func TestJobsAreForgotten(t *testing.T) {
+	each(t, 5, func(t *testing.T, w *world) {
+		good := engine{func(image.Image) error { return nil }}
+		j := w.work(good, w.add(scans(1), pdfjob.Options{}).ID)
+		w.pass(pdfjob.Life - time.Minute)
+		w.job(j.ID)
+		w.pass(2 * time.Minute)
+		if _, err := w.Job(t.Context(), owner, j.ID); !errors.Is(err, pdfjob.ErrNotFound) {
+			t.Errorf("after a day: %v", err)
+		}
+		if err := w.Prune(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.File(t.Context(), j).Read(make([]byte, 1)); !errors.Is(err, pdfjob.ErrLost) {
+			t.Errorf("its file: %v", err)
+		}
+		j = w.add(scans(1), pdfjob.Options{})
+		if err := w.Delete(t.Context(), "customer:other", j.ID); !errors.Is(err,
+			pdfjob.ErrNotFound) {
+			t.Errorf("another customer's: %v", err)
+		}
+		if err := w.Delete(t.Context(), owner, j.ID); err != nil {
+			t.Error(err)
+		}
+		if _, err := w.Job(t.Context(), owner, j.ID); !errors.Is(err, pdfjob.ErrNotFound) {
+			t.Errorf("after it was deleted: %v", err)
+		}
+	})
+}
+
+// A job that is deleted while a page of it is worked on costs nothing for that page.
+func TestDeletedUnderWay(t *testing.T) {
+	each(t, 5, func(t *testing.T, w *world) {
+		j := w.add(scans(1), pdfjob.Options{})
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		defer stop()
+		var running sync.WaitGroup
+		running.Go(func() {
+			w.Run(ctx, engine{func(image.Image) error { return w.Delete(ctx, owner, j.ID) }})
+		})
+		for ctx.Err() == nil {
+			held, err := w.credits.Outstanding(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := w.Job(ctx, owner, j.ID); errors.Is(err, pdfjob.ErrNotFound) && held.Held == 0 {
+				break
+			}
+		}
+		stop()
+		running.Wait()
+		if w.balance() != 5 {
+			t.Errorf("%d credits are left", w.balance())
+		}
+	})
+}
