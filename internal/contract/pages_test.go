@@ -37,6 +37,7 @@ var pageFlows = []struct {
 		"refused at once": isRefusedAtOnce, "made smaller": makesSmaller,
 		"drop and paste": dropsAndPastes,
 		"narrow":         isNarrow, "options": choosesOptions, "odd PDFs": sendsOddPDFs,
+		"picks pages": picksPages, "tint": tintsTheRemoved, "time left": tellsTimeLeft,
 		"blank pages": keepsBlankPages, "marked": takesMarksOff, "damaged": isDamaged, "together": savesTogether,
 		"again": cleansAgain, "hands on": handsOn, "order": keepsTheOrder, "formats": savesInFormats,
 		"zoom": zooms, "copy and print": copiesAndPrints, "nothing found": findsNothing, "touch-up": touchesUp,
@@ -196,6 +197,13 @@ func (s *service) payment(t *testing.T) url.Values {
 		t.Fatal("nothing was asked of Stripe")
 		return nil
 	}
+}
+
+// pickAll picks a PDF of several pages, and has all of them cleaned.
+func pickAll(p *browsertest.Page, path string) {
+	p.Pick(path)
+	p.UntilLong(`states().endsWith('choosing')`)
+	p.Pressed("[data-state=choosing] .choose .button")
 }
 
 // picture is a page of a size, with something printed on it.
