@@ -97,7 +97,7 @@ func (c *cleanCmd) plan(env *environment) (*job.Plan, error) {
 	}
 	p, err := job.Request{
 		Inputs: c.Inputs, Out: c.Out, Pages: pages, Options: o,
-		Extras:    job.Extras{Mask: c.Mask, Layers: c.Layers, Compare: c.Compare, Tint: c.Tint,
+		Extras: job.Extras{Mask: c.Mask, Layers: c.Layers, Compare: c.Compare, Tint: c.Tint,
 			Stages: c.Stages},
 		KeepMarks: len(c.Keep) > 0, KeepClean: c.KeepCleanPages, SkipExisting: c.SkipExisting,
 		Stdin: env.stdin, Stdout: env.stdout,

@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 
 	"unink/internal/account"
@@ -32,6 +33,19 @@ func APIURL(publicURL, domain, slug string) string {
 		host = net.JoinHostPort(host, port)
 	}
 	return "http://" + host
+}
+
+// reached is the public URL as a caller with a Host header reaches it: on one's own machine by the
+// caller's port, which may be another that is handed on, such as a container's.
+func reached(publicURL, host string) string {
+	public, err := url.Parse(publicURL)
+	_, port, _ := net.SplitHostPort(host)
+	_, none := strconv.ParseUint(port, 10, 16)
+	if err != nil || none != nil || public.Scheme != "http" || public.Hostname() != "localhost" {
+		return publicURL
+	}
+	public.Host = net.JoinHostPort("localhost", port)
+	return public.String()
 }
 
 func (s *Server) summary(c account.Customer, credits int) customerSummary {
