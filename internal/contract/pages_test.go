@@ -51,7 +51,7 @@ var pageFlows = []struct {
 		"pricing": buys, "language": choosesLanguage,
 		"developer": develops, "no developer": developsNothing, "console": triesTheConsole,
 		"console elsewhere": looksForTheConsole,
-		"documentation":     readsTheDocumentation, "quickstart": startsQuickly, "operator": operates,
+		"documentation":     readsTheDocumentation, "quickstart": startsQuickly, "free calls": beginsForFree, "operator": operates,
 		"acts of an operator":   actsAsOperator,
 		"every page in English": seesEveryPage("en"), "every page in Chinese": seesEveryPage("zh-CN"),
 	}},
@@ -76,7 +76,7 @@ var pageFlows = []struct {
 // openHanded are flags of a service that has enough for all flows.
 var openHanded = []string{
 	"--per-minute", "1000", "--per-hour", "10000", "--guest-credits", "1000", "--guest-address",
-	"1000", "--pdf-guest-credits", "1000", "--pdf-guest-address", "1000",
+	"1000", "--pdf-guest-credits", "1000", "--pdf-guest-address", "1000", "--test-credits", "10",
 }
 
 // TestPages uses the web pages in Chromium, with the embedded default: SQLite, the built-in bot

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"errors"
 	"net"
 	"net/http"
 	"net/url"
@@ -161,6 +162,34 @@ func lastDays(now time.Time, days int) (from, to time.Time) {
 	year, month, day := now.UTC().Date()
 	to = time.Date(year, month, day+1, 0, 0, 0, 0, time.UTC)
 	return to.AddDate(0, 0, -days), to
+}
+
+// beginCustomer makes the customer of a user who bought nothing, with credits to try the API, and
+// its first token. After a failure it may be called again.
+func (s *Server) beginCustomer(_ http.ResponseWriter, r *http.Request, u account.User) (any, error) {
+	if s.cfg.TestCredits == 0 {
+		return nil, fail(noCredits, "there are no free calls here; buy a package")
+	}
+	c, err := s.services.Accounts.Begin(r.Context(), u)
+	if errors.Is(err, account.ErrTooMany) {
+		return nil, failWith(err, noCredits,
+			"free calls are given once to each person, and you have had yours; buy a package")
+	}
+	if err != nil {
+		return nil, customerFailure(err)
+	}
+	tokens, err := s.services.Accounts.Tokens(r.Context(), c.ID)
+	if err != nil {
+		return nil, err
+	}
+	if len(tokens) > 0 {
+		return nil, fail(badParameter, "your account has a token; make a new one in its place")
+	}
+	token, c, err := s.services.Accounts.Rotate(r.Context(), u, c.Slug, 0)
+	if err != nil {
+		return nil, customerFailure(err)
+	}
+	return answered{http.StatusCreated, newToken{token, s.summary(c, 0).URL, s.now().UTC(), 0}}, nil
 }
 
 // maxGraceHours is a week.
