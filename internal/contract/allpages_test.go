@@ -207,7 +207,9 @@ func TestPageLooks(t *testing.T) {
 		s := serve(openHanded...)
 		var sheets []browsertest.PDFPage
 		for i := range 12 {
-			sheets = append(sheets, browsertest.PDFPage{Width: 420, Height: 595, Grey: 100 - i, Written: i%3 != 2})
+			sheets = append(sheets, browsertest.PDFPage{
+				Width: 420, Height: 595, Grey: 100 - i, Written: i%3 != 2,
+			})
 		}
 		for _, look := range looks {
 			p := s.window(t, chromium)

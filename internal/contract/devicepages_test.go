@@ -134,7 +134,8 @@ func doesAllWithoutNetwork(t *testing.T, s *service, p *browsertest.Page) {
 		}
 	}), false)`)
 	g.close(everything)
-	pickAll(p, p.File("two.pdf", browsertest.PDF(browsertest.PDFPage{Width: 100, Height: 100, Grey: 90},
+	pickAll(p, p.File("two.pdf", browsertest.PDF(
+		browsertest.PDFPage{Width: 100, Height: 100, Grey: 90},
 		browsertest.PDFPage{Width: 120, Height: 100, Grey: 90})))
 	p.UntilLong(`states() == 'done,done'`)
 	if name, data := p.Download("#all-zip"); !strings.HasSuffix(name, ".zip") || len(data) == 0 {

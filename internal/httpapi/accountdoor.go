@@ -181,7 +181,8 @@ func (d *accountDoor) human(r *http.Request, token string, address netip.Addr) e
 // developer tells which customer a request comes from: by its domain, then by its token.
 func (d *accountDoor) developer(r *http.Request) (*caller, error) {
 	slug, under := strings.CutSuffix(hostOnly(r.Host), "."+d.cfg.Domain)
-	at := func(slug string) string { return APIURL(reached(d.cfg.PublicURL, r.Host), d.cfg.Domain, slug) }
+	here := reached(d.cfg.PublicURL, r.Host)
+	at := func(slug string) string { return APIURL(here, d.cfg.Domain, slug) }
 	elsewhere := !under || strings.Contains(slug, ".")
 	customer, err := d.customer(r)
 	switch {

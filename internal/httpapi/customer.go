@@ -166,7 +166,8 @@ func lastDays(now time.Time, days int) (from, to time.Time) {
 
 // beginCustomer makes the customer of a user who bought nothing, with credits to try the API, and
 // its first token. After a failure it may be called again.
-func (s *Server) beginCustomer(_ http.ResponseWriter, r *http.Request, u account.User) (any, error) {
+func (s *Server) beginCustomer(_ http.ResponseWriter, r *http.Request,
+	u account.User) (any, error) {
 	if s.cfg.TestCredits == 0 {
 		return nil, fail(noCredits, "there are no free calls here; buy a package")
 	}

@@ -75,7 +75,7 @@ type Config struct {
 	PDFGuestDaily, PDFGuestAddressDaily int
 	AccountCredits, AnonymousCredits    int
 	AnonymousDaily                      int // anonymous accounts that a network address may make a day
-	TestCredits                         int // that a new API customer begins with; 0: none begins without a package
+	TestCredits                         int // of a new API customer; 0: none begins without a package
 }
 
 // DefaultConfig returns a configuration that lacks only the developer token.

@@ -252,7 +252,8 @@ func (r *remote) send(body []byte, key string) (*cleanupAnswer, time.Duration, e
 		return nil, 0, r.away(err)
 	}
 	location, _ := response.Location() // none is nil
-	if location != nil && response.StatusCode == http.StatusUnauthorized && under(request.URL, location) {
+	if location != nil && response.StatusCode == http.StatusUnauthorized &&
+		under(request.URL, location) {
 		r.url.Store(location.String())
 		return r.send(body, key) // no further one is under that
 	}

@@ -163,8 +163,8 @@ func (s *SMTP) dialer(attempt context.Context, secure *tls.Config) gomail.DialCo
 }
 
 // compose writes a message. Its Message-ID is made of the mail's id alone, so that who receives it
-// twice can tell. Every mail server takes quoted-printable; people who read the file itself can copy
-// from it only what is not encoded.
+// twice can tell. Every mail server takes quoted-printable; people who read the file itself can
+// copy from it only what is not encoded.
 func compose(from *netmail.Address, m Message, id string,
 	encoding gomail.Encoding) (*gomail.Msg, error) {
 	if err := m.Validate(); err != nil {
