@@ -124,8 +124,8 @@ func (s *Service) CreateCustomer(ctx context.Context, email, name, slug,
 	return c, false, fmt.Errorf("%w: a customer with the slug %q", ErrExists, slug)
 }
 
-// Begin returns the customer of a user who bought nothing, and makes it where there is none: once for
-// each person, whom an e-mail address tells as it does for [Service.Welcome]. It returns
+// Begin returns the customer of a user who bought nothing, and makes it where there is none: once
+// for each person, whom an e-mail address tells as it does for [Service.Welcome]. It returns
 // [ErrNotFound] for a user without a confirmed address, and [ErrTooMany] for a person who had a
 // customer before, or has another user.
 func (s *Service) Begin(ctx context.Context, u User) (Customer, error) {
@@ -137,7 +137,8 @@ func (s *Service) Begin(ctx context.Context, u User) (Customer, error) {
 	if err != nil {
 		return c, err
 	}
-	former, err := s.store.SearchCustomers(ctx, u.Email, "", 1) // the shortest address with this beginning
+	// the shortest address with this beginning comes first
+	former, err := s.store.SearchCustomers(ctx, u.Email, "", 1)
 	if err != nil {
 		return c, err
 	}
