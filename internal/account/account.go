@@ -57,7 +57,7 @@ var (
 	ErrNotEstablished = errors.New("account: the user is not the anonymous account of the device")
 	ErrNotFound       = errors.New("account: not found")
 	ErrExists         = errors.New("account: exists already")
-	ErrTooMany        = errors.New("account: too many new ones today")
+	ErrTooMany        = errors.New("account: too many new ones")
 )
 
 // InputError says which value cannot be accepted, why, and what would be.

@@ -124,6 +124,31 @@ func (s *Service) CreateCustomer(ctx context.Context, email, name, slug,
 	return c, false, fmt.Errorf("%w: a customer with the slug %q", ErrExists, slug)
 }
 
+// Begin returns the customer of a user who bought nothing, and makes it where there is none: once
+// for each person, whom an e-mail address tells as it does for [Service.Welcome]. It returns
+// [ErrNotFound] for a user without a confirmed address, and [ErrTooMany] for a person who had a
+// customer before, or has another user.
+func (s *Service) Begin(ctx context.Context, u User) (Customer, error) {
+	c, err := s.CustomerOf(ctx, u)
+	if err == nil || !errors.Is(err, ErrNotFound) || !u.Verified || u.Email == "" {
+		return c, err
+	}
+	first, err := s.Welcome(ctx, u)
+	if err != nil {
+		return c, err
+	}
+	// the shortest address with this beginning comes first
+	former, err := s.store.SearchCustomers(ctx, u.Email, "", 1)
+	if err != nil {
+		return c, err
+	}
+	if !first || len(former) > 0 && former[0].Email == u.Email {
+		return c, ErrTooMany
+	}
+	c, _, err = s.CreateCustomer(ctx, u.Email, "", "", "")
+	return c, err
+}
+
 // FindCustomer returns a customer, revoked or not.
 func (s *Service) FindCustomer(ctx context.Context, idOrSlugOrAppCode string) (Customer, error) {
 	if !plain(idOrSlugOrAppCode) {

@@ -35,6 +35,28 @@ func (w *world) authenticate(token string) error {
 	return err
 }
 
+// A person begins once: not at another address with a +, and not after the customer was closed.
+func TestBegin(t *testing.T) {
+	each(t, func(w *world) {
+		ann, _ := w.user()
+		c, err := w.Begin(w.ctx, ann)
+		w.must(err)
+		if again, err := w.Begin(w.ctx, ann); err != nil || again != c || c.Email != ann.Email {
+			t.Errorf("begun %+v, then %+v, %v", c, again, err)
+		}
+		other := ann
+		other.ID, other.Email = "usr_other", strings.Replace(ann.Email, "@", "+two@", 1)
+		_, err = w.Begin(w.ctx, other)
+		w.refused(err, account.ErrTooMany)
+		other.Verified = false
+		_, err = w.Begin(w.ctx, other)
+		w.refused(err, account.ErrNotFound)
+		w.must(w.RevokeCustomer(w.ctx, c.ID))
+		_, err = w.Begin(w.ctx, ann)
+		w.refused(err, account.ErrTooMany)
+	})
+}
+
 func TestCreateCustomer(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.customer()

@@ -42,6 +42,8 @@ type Reference struct {
 	Headers  any
 	Examples []exampleProgram
 	At       string // the address that is called, such as https://acme.example.com
+	Own      bool   // it is that of who reads the page
+	Free     int    // calls for who begins without a package
 }
 
 // reference makes it of an OpenAPI description, and of examples of calls.

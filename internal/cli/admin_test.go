@@ -183,7 +183,7 @@ func TestCustomerAddRefusesASlugThatCannotBeHad(t *testing.T) {
 		s.refused(exitFailed, "slug", add("b@example.com", "--slug", "acme")...)
 
 		b := s.backend(app.Keep{})
-		for slug, want := range map[string]int{"acme": 1000, "other": -1} {
+		for slug, want := range map[string]int{"acme": 1010, "other": -1} {
 			c, err := b.Accounts.FindCustomer(t.Context(), slug)
 			if (err == nil) != (want >= 0) {
 				t.Errorf("customer %s is %+v, %v", slug, c, err)
@@ -231,7 +231,8 @@ func TestAdminUsesTheServicesCatalogue(t *testing.T) {
 		{"grant", "you@example.com", "--plan", "web-9"},
 	}
 	s.must("user", "add", "you@example.com", "--credits", "0")
-	s.must("customer", "add", "a@example.com", "--slug", "acme") // starter of the built-in one: 500
+	s.must("customer", "add", "a@example.com", "--slug", "acme", "--test-credits",
+		"0") // starter of the built-in one: 500
 	for _, command := range commands {
 		s.refused(exitUsage, "there is no", command...)
 		s.must(append(command, "--catalogue", file)...)
@@ -359,12 +360,13 @@ func TestTestCredits(t *testing.T) {
 		s.must("customer", "add", "dev@example.com", "--slug", "acme", "--test-credits", "10")
 		s.must("customer", "add", "dev@example.com", "--test-credits", "10") // once
 		s.must("customer", "add", "few@example.com", "--slug", "few", "--test-credits", "2")
-		s.must("customer", "add", "none@example.com", "--slug", "none")
+		s.must("customer", "add", "none@example.com", "--slug", "none", "--test-credits", "0")
+		s.must("customer", "add", "usual@example.com", "--slug", "usual")
 		s.refused(exitUsage, "--test-credits must be from 0 to 1000, not -1", "customer", "add",
 			"a@example.com", "--test-credits=-1")
 
 		ctx, b := t.Context(), s.backend(app.Keep{})
-		for slug, want := range map[string]int{"acme": 10, "few": 2, "none": 0} {
+		for slug, want := range map[string]int{"acme": 10, "few": 2, "none": 0, "usual": 10} {
 			c, err := b.Accounts.FindCustomer(ctx, slug)
 			if err != nil {
 				t.Fatal(err)
@@ -444,7 +446,7 @@ func TestGrantNeedsWhomItIsFor(t *testing.T) {
 		s.must("grant", "user:"+u.ID, "--plan", "web-50")
 		s.must("grant", "acme", "--plan", "starter")
 		s.must("grant", "acme", "--credits", "1")
-		for owner, want := range map[string]int{"user:" + u.ID: 50, "customer:" + c.ID: 2*500 + 1} {
+		for owner, want := range map[string]int{"user:" + u.ID: 50, "customer:" + c.ID: 10 + 2*500 + 1} {
 			if got, err := b.Credits.Balance(ctx, owner); err != nil || got != want {
 				t.Errorf("%s has %d credits, %v, want %d", owner, got, err, want)
 			}

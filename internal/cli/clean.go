@@ -23,6 +23,7 @@ type cleanCmd struct {
 	Mask           bool     `help:"Also write NAME.mask.png: white where something was removed."`
 	Layers         bool     `help:"Also write NAME.mask.png and NAME.ink.png: what was removed, transparent elsewhere."`
 	Compare        bool     `help:"Also write NAME.compare.jpg: before and after, as the result lies."`
+	Tint           bool     `help:"With --compare: what was removed is tinted on the page before, so that missing print is seen at once."`
 	Stages         bool     `help:"Also write NAME.1-orient.png and so on: each picture as the stages leave it (not of PDFs)."`
 	Pages          string   `placeholder:"LIST" help:"Only these pages of PDFs and TIFFs, such as 2-5 or 1,3,7-."`
 	KeepCleanPages bool     `help:"Leave all pages of a PDF as they are, text and vectors included, where nothing is removed or corrected."`
@@ -51,7 +52,11 @@ Inputs are never overwritten; earlier outputs are. Exit codes: 0 done, 1 failed,
 func (c *cleanCmd) Validate() error {
 	_, err := c.options()
 	_, wrongPages := job.ParsePages(c.Pages)
-	return errors.Join(c.checkWork(), err, wrongPages, c.checkServer(c.Stages))
+	var noPicture error
+	if c.Tint && !c.Compare {
+		noPicture = errors.New("--tint is for the picture of --compare; give both")
+	}
+	return errors.Join(c.checkWork(), err, wrongPages, noPicture, c.checkServer(c.Stages))
 }
 
 // Run cleans the inputs.
@@ -92,7 +97,8 @@ func (c *cleanCmd) plan(env *environment) (*job.Plan, error) {
 	}
 	p, err := job.Request{
 		Inputs: c.Inputs, Out: c.Out, Pages: pages, Options: o,
-		Extras:    job.Extras{Mask: c.Mask, Layers: c.Layers, Compare: c.Compare, Stages: c.Stages},
+		Extras: job.Extras{Mask: c.Mask, Layers: c.Layers, Compare: c.Compare, Tint: c.Tint,
+			Stages: c.Stages},
 		KeepMarks: len(c.Keep) > 0, KeepClean: c.KeepCleanPages, SkipExisting: c.SkipExisting,
 		Stdin: env.stdin, Stdout: env.stdout,
 	}.Plan(env.ctx)

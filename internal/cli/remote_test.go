@@ -84,6 +84,36 @@ func TestCleanByServer(t *testing.T) {
 	}
 }
 
+// The service's own address is enough: it tells where the token's customer is, which is under it.
+func TestServerIsFoundByItsOwnAddress(t *testing.T) {
+	storage := []string{"--data", t.TempDir()}
+	service, stop := serve(t, openDrawing, storage...)
+	defer stop()
+	acme := newBuyer(t, storage, "acme")
+	port := service[strings.LastIndexByte(service, ':'):]
+	t.Setenv("UNINK_TOKEN", acme.token)
+	in, out := filepath.Join(t.TempDir(), "page.png"), filepath.Join(t.TempDir(), "out")
+	put(t, in, numbered(t, 1))
+	for _, address := range []string{"http://localhost" + port, "http://127.0.0.1" + port,
+		"http://" + acme.host + port} {
+		if code, report, complaints := here(t, "clean", in, "-o", out, "--server",
+			address); code != exitDone {
+			t.Errorf("%s: exit code %d\n%s%s", address, code, report, complaints)
+		}
+	}
+	code, _, complaints := here(t, "clean", in, "-o", out, "--server", "http://globex.localhost"+port)
+	if code != exitFailed || !strings.Contains(complaints, "http://"+acme.host+port) {
+		t.Errorf("another's domain: exit code %d, %s", code, complaints)
+	}
+	elsewhere := httptest.NewServer(http.RedirectHandler("https://acme.example.com:8443/cleanup",
+		http.StatusMovedPermanently))
+	defer elsewhere.Close()
+	code, _, complaints = here(t, "clean", in, "-o", out, "--server", elsewhere.URL)
+	if code != exitFailed || !strings.Contains(complaints, "https://acme.example.com:8443") {
+		t.Errorf("another scheme and port: exit code %d, %s", code, complaints)
+	}
+}
+
 // Answers are lost after the page was charged, connections are cut and turns have to be waited for:
 // each page comes back and is charged once.
 func TestServerChargesOnce(t *testing.T) {

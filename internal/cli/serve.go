@@ -125,7 +125,7 @@ type catalogueFlags struct {
 
 // customerFlags say what a new customer begins with; the command that makes one has them too.
 type customerFlags struct {
-	TestCredits int `env:"UNINK_TEST_CREDITS" help:"Credits to try the API with that a new customer has once, beside its package, for a month. Default: none."`
+	TestCredits int `default:"${test_credits}" env:"UNINK_TEST_CREDITS" help:"Credits to try the API with that a new customer has once, for a month; with them developers begin without a package, once for each person. 0: none (${default})."`
 }
 
 // sellingFlags say what is sold, and how mails go out.
@@ -160,6 +160,7 @@ func serveDefaults() kong.Vars {
 		"account_credits":   strconv.Itoa(d.AccountCredits),
 		"anonymous_credits": strconv.Itoa(d.AnonymousCredits),
 		"anonymous_daily":   strconv.Itoa(d.AnonymousDaily),
+		"test_credits":      strconv.Itoa(d.TestCredits),
 		"acme_directory":    certs.LetsEncrypt, "deadline": d.Deadline.String(),
 		"upload_timeout": d.UploadTimeout.String(), "drain_timeout": d.DrainTimeout.String(),
 	}
@@ -277,7 +278,7 @@ func (c *serveCmd) http() (httpapi.Config, error) {
 	cfg.GuestDaily, cfg.GuestAddressDaily = c.GuestCredits, c.GuestAddress
 	cfg.PDFGuestDaily, cfg.PDFGuestAddressDaily = c.PdfGuestCredits, c.PdfGuestAddress
 	cfg.AccountCredits, cfg.AnonymousCredits = c.AccountCredits, c.AnonymousCredits
-	cfg.AnonymousDaily = c.AnonymousDaily
+	cfg.AnonymousDaily, cfg.TestCredits = c.AnonymousDaily, c.TestCredits
 	if c.Workers == 0 {
 		cfg.Gate.Workers = max(1, runtime.NumCPU()/2)
 	}
@@ -325,7 +326,7 @@ func (c *serveCmd) firstSteps(ctx context.Context, b *app.Backend) (string, erro
 
 // repeated are the flags with which another command makes the same of a new customer.
 func (f customerFlags) repeated() string {
-	if f.TestCredits == 0 {
+	if f.TestCredits == httpapi.DefaultConfig().TestCredits {
 		return ""
 	}
 	return fmt.Sprint(" --test-credits ", f.TestCredits)

@@ -203,6 +203,33 @@ func TestPageLooks(t *testing.T) {
 			shoot(p, "front", look.size, look.scheme, look.language, "touch-up")
 		}
 	})
+	t.Run("pages", func(t *testing.T) {
+		s := serve(openHanded...)
+		var sheets []browsertest.PDFPage
+		for i := range 12 {
+			sheets = append(sheets, browsertest.PDFPage{
+				Width: 420, Height: 595, Grey: 100 - i, Written: i%3 != 2,
+			})
+		}
+		for _, look := range looks {
+			p := s.window(t, chromium)
+			p.Look(look.width, look.height, look.scheme)
+			p.GoTo("/?lang=" + look.language)
+			p.FrontReady()
+			p.Toggle("[name=preserveColor][value=true]")
+			p.Pick(p.File("exam.pdf", browsertest.PDF(sheets...)))
+			p.Until(`document.querySelectorAll('.faces canvas[height="160"]').length == 12`)
+			shoot(p, "pages", look.size, look.scheme, look.language, "pick")
+			p.Typed(".choose [name=pages]", "2-4")
+			p.Pressed(".choose .button")
+			p.UntilLong(`states() == 'done'`)
+			p.Toggle("#tint")
+			p.Until(
+				`document.querySelectorAll('#strip canvas:not([width="1"])').length > 3 && document.querySelector('.before').naturalWidth > 800`,
+			)
+			shoot(p, "pages", look.size, look.scheme, look.language, "review")
+		}
+	})
 	t.Run("wanting", func(t *testing.T) {
 		s := serve("--guest-credits", "2", "--guest-address", "1000", "--pdf-guest-credits", "2",
 			"--pdf-guest-address", "1000")

@@ -91,6 +91,69 @@ func developsNothing(t *testing.T, s *service, p *browsertest.Page) {
 	p.Is(`document.querySelector('#customer').hidden`, "true")
 }
 
+// Who has an account begins without a purchase: a token is shown once, with the call that tries it
+// filled in; the credits are given once to a person, whatever follows a + in the address.
+func beginsForFree(t *testing.T, s *service, p *browsertest.Page) {
+	name := "dev" + ident.Secret()[:8]
+	add := func(email string) user {
+		s.adminInput(t, password+"\n", nil, "user", "add", email)
+		return user{email: email}
+	}
+	u := add(name + "@example.com")
+	enter(p, u, "/developers")
+	p.Is(`document.querySelector('#quickstart').innerText.includes('Your first 10 calls are free')`,
+		"true")
+	p.Pressed("#quickstart p a")
+	p.At("/developers/account")
+	p.Shown("#begin button")
+	p.Accessible()
+	p.Pressed("#begin button")
+	p.Until(`document.activeElement?.matches('#made h3')`)
+	p.Is(`document.querySelector('#credits').textContent`, "10")
+	p.Accessible()
+	call := p.Eval(`document.querySelector('#call').textContent`)
+	host := p.Eval(`new URL(document.querySelector('#url').textContent).hostname`)
+	if !strings.Contains(call, host) ||
+		!strings.Contains(call, p.Eval(`document.querySelector('#new-token').value`)) {
+		t.Errorf("the call is %s", call)
+	}
+	runsAsPasted(t, call)
+	p.GoTo("/developers")
+	p.Is(`document.querySelector('#quickstart pre').textContent.includes('`+host+
+		`') && document.querySelector('#quickstart p a').pathname == '/developers/account'`, "true")
+	p.GoTo("/developers/account")
+	p.Until(`document.querySelector('#credits').textContent == '9'`)
+
+	p.GoTo("/account")
+	p.Shown("#sessions li")
+	p.Pressed("#log-out")
+	p.At("/")
+	enter(p, add(name+"+two@example.com"), "/developers/account")
+	p.Shown("#begin button")
+	p.Pressed("#begin button")
+	p.Until(
+		`document.querySelector('#none').innerText.includes('Free calls are given once to each person')`,
+	)
+}
+
+// runsAsPasted runs a call of the quickstart with a page.
+func runsAsPasted(t *testing.T, call string) {
+	t.Helper()
+	shell := exec.Command("sh", "-euc", call)
+	shell.Dir = t.TempDir()
+	if err := os.WriteFile(filepath.Join(shell.Dir, "page.jpg"), []byte(page), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := shell.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	clean, err := os.ReadFile(filepath.Join(shell.Dir, "clean.jpg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	decoded(t, clean)
+}
+
 // The console calls the service where the customer's domain is, with what was chosen.
 func triesTheConsole(t *testing.T, s *service, p *browsertest.Page) {
 	_, c := s.developer(t, "console-shop")
@@ -143,24 +206,17 @@ func startsQuickly(t *testing.T, s *service, p *browsertest.Page) {
 		`[...document.querySelectorAll('article details[open] h3 code')].map((code) => code.textContent).join()`, "POST /cleanup",
 	)
 	call := strings.NewReplacer("YOUR-NAME.localhost", c.host, "YOUR-TOKEN", c.token).Replace(p.Eval(`document.querySelector('#quickstart pre').textContent`))
-	shell := exec.Command("sh", "-euc", call)
-	shell.Dir = t.TempDir()
-	if err := os.WriteFile(filepath.Join(shell.Dir, "page.jpg"), []byte(page), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := shell.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	clean, err := os.ReadFile(filepath.Join(shell.Dir, "clean.jpg"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	decoded(t, clean)
+	runsAsPasted(t, call)
 }
 
 // The documentation has both entry points and an example in each language of programs.
 func readsTheDocumentation(_ *testing.T, _ *service, p *browsertest.Page) {
-	p.GoTo("/developers")
+	p.GoTo("/developers?lang=zh-CN")
+	p.Is(`document.querySelector('h1').innerText + document.querySelector('#quickstart h2').innerText`,
+		"unink 开发者文档快速开始")
+	p.Is(`[...document.querySelectorAll('article')].every((a) => a.closest('[lang]').lang == 'en')`,
+		"true")
+	p.GoTo("/developers?lang=en")
 	p.Is(
 		`['/cleanup', '/api/process-image', 'media_id', 'X-Credits-Remaining'].filter((text) => !document.querySelector('main').textContent.includes(text)).join()`, "",
 	)

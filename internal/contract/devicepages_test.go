@@ -134,7 +134,8 @@ func doesAllWithoutNetwork(t *testing.T, s *service, p *browsertest.Page) {
 		}
 	}), false)`)
 	g.close(everything)
-	p.Pick(p.File("two.pdf", browsertest.PDF(browsertest.PDFPage{Width: 100, Height: 100, Grey: 90},
+	pickAll(p, p.File("two.pdf", browsertest.PDF(
+		browsertest.PDFPage{Width: 100, Height: 100, Grey: 90},
 		browsertest.PDFPage{Width: 120, Height: 100, Grey: 90})))
 	p.UntilLong(`states() == 'done,done'`)
 	if name, data := p.Download("#all-zip"); !strings.HasSuffix(name, ".zip") || len(data) == 0 {
@@ -158,12 +159,12 @@ func cleansManyOnTheDevice(t *testing.T, s *service, p *browsertest.Page) {
 	document := browsertest.PDF(browsertest.PDFPage{Width: 100, Height: 100, Grey: 90},
 		browsertest.PDFPage{Width: 120, Height: 100, Grey: 90})
 	p.Toggle("[name=preserveColor][value=true]") // which turns no page
-	p.Pick(p.File("first.pdf", document))
+	pickAll(p, p.File("first.pdf", document))
 	p.UntilLong(`states() == 'done'`)
 	_, _ = p.Download("li .download") // loads what puts a PDF together
 	g.close(everything)
 	p.Press("Remove: first.pdf")
-	p.Pick(p.File("second.pdf", document))
+	pickAll(p, p.File("second.pdf", document))
 	p.UntilLong(`states() == 'done'`)
 	if _, data := p.Download("li .download"); sizesOf(p.ReadPDF(data)) != "100×100 120×100" {
 		t.Errorf("pages of %s", sizesOf(p.ReadPDF(data)))

@@ -37,7 +37,8 @@ func livesWithAnAccount(t *testing.T, s *service, p *browsertest.Page) {
 	p.Until(
 		`[...document.querySelectorAll('#who a:not([hidden])')].map((a) => a.innerText).join() == 'Account 5 credits'`,
 	)
-	p.Pick(p.File("exam.pdf", browsertest.PDF(browsertest.PDFPage{Width: 300, Height: 200, Grey: 100},
+	pickAll(p, p.File("exam.pdf", browsertest.PDF(
+		browsertest.PDFPage{Width: 300, Height: 200, Grey: 100},
 		browsertest.PDFPage{Width: 200, Height: 240, Grey: 100})))
 	p.UntilLong(`states() == 'done'`)
 	p.Until(`document.querySelector('#who .credits').textContent == '3 credits'`)

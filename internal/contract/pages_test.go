@@ -37,6 +37,7 @@ var pageFlows = []struct {
 		"refused at once": isRefusedAtOnce, "made smaller": makesSmaller,
 		"drop and paste": dropsAndPastes,
 		"narrow":         isNarrow, "options": choosesOptions, "odd PDFs": sendsOddPDFs,
+		"picks pages": picksPages, "tint": tintsTheRemoved, "time left": tellsTimeLeft,
 		"blank pages": keepsBlankPages, "marked": takesMarksOff, "damaged": isDamaged, "together": savesTogether,
 		"again": cleansAgain, "hands on": handsOn, "order": keepsTheOrder, "formats": savesInFormats,
 		"zoom": zooms, "copy and print": copiesAndPrints, "nothing found": findsNothing, "touch-up": touchesUp,
@@ -50,7 +51,7 @@ var pageFlows = []struct {
 		"pricing": buys, "language": choosesLanguage,
 		"developer": develops, "no developer": developsNothing, "console": triesTheConsole,
 		"console elsewhere": looksForTheConsole,
-		"documentation":     readsTheDocumentation, "quickstart": startsQuickly, "operator": operates,
+		"documentation":     readsTheDocumentation, "quickstart": startsQuickly, "free calls": beginsForFree, "operator": operates,
 		"acts of an operator":   actsAsOperator,
 		"every page in English": seesEveryPage("en"), "every page in Chinese": seesEveryPage("zh-CN"),
 	}},
@@ -75,7 +76,7 @@ var pageFlows = []struct {
 // openHanded are flags of a service that has enough for all flows.
 var openHanded = []string{
 	"--per-minute", "1000", "--per-hour", "10000", "--guest-credits", "1000", "--guest-address",
-	"1000", "--pdf-guest-credits", "1000", "--pdf-guest-address", "1000",
+	"1000", "--pdf-guest-credits", "1000", "--pdf-guest-address", "1000", "--test-credits", "10",
 }
 
 // TestPages uses the web pages in Chromium, with the embedded default: SQLite, the built-in bot
@@ -196,6 +197,13 @@ func (s *service) payment(t *testing.T) url.Values {
 		t.Fatal("nothing was asked of Stripe")
 		return nil
 	}
+}
+
+// pickAll picks a PDF of several pages, and has all of them cleaned.
+func pickAll(p *browsertest.Page, path string) {
+	p.Pick(path)
+	p.UntilLong(`states().endsWith('choosing')`)
+	p.Pressed("[data-state=choosing] .choose .button")
 }
 
 // picture is a page of a size, with something printed on it.

@@ -32,7 +32,7 @@ func sendsManyPages(t *testing.T, s *service, p *browsertest.Page) {
 	p.Eval(
 		`window.waits = new Set(), new MutationObserver(() => { for (const { textContent } of document.querySelectorAll('#queue .state')) waits.add(textContent); }).observe(document.querySelector('#queue'), { subtree: true, childList: true, characterData: true }), ''`,
 	)
-	p.Pick(p.File("exam.pdf", browsertest.PDF(pages...)))
+	pickAll(p, p.File("exam.pdf", browsertest.PDF(pages...)))
 	p.UntilLong(
 		`states() == 'pausing' && /Page \d+ of 30: Too many pages in a minute. Continues in [1-6]?\d s./.test(document.querySelector('.state').textContent)`,
 	)
@@ -99,7 +99,7 @@ func sendsOddPDFs(t *testing.T, _ *service, p *browsertest.Page) {
 // A page of a PDF on which there is nothing stays in its place, as it is.
 func keepsBlankPages(t *testing.T, _ *service, p *browsertest.Page) {
 	p.Toggle("[name=preserveColor][value=true]") // which turns no page
-	p.Pick(p.File("a.pdf", browsertest.PDF(browsertest.PDFPage{Width: 100, Height: 100, Grey: 90},
+	pickAll(p, p.File("a.pdf", browsertest.PDF(browsertest.PDFPage{Width: 100, Height: 100, Grey: 90},
 		browsertest.PDFPage{Width: 120, Height: 100, Grey: 100, Blank: true}, browsertest.PDFPage{
 			Width: 140, Height: 100, Grey: 90,
 		})))
@@ -116,7 +116,7 @@ func takesMarksOff(t *testing.T, _ *service, p *browsertest.Page) {
 	p.Toggle("[name=preserveColor][value=true]") // which keeps the paper's grey
 	p.Pressed("#options summary")
 	p.Toggle("[name=keepUnwritten]")
-	p.Pick(p.File("a.pdf", browsertest.PDF(
+	pickAll(p, p.File("a.pdf", browsertest.PDF(
 		browsertest.PDFPage{Width: 200, Height: 200, Grey: 90, Marked: true},
 		browsertest.PDFPage{Width: 220, Height: 200, Grey: 80, Marked: true, Written: true})))
 	p.UntilLong(
@@ -141,11 +141,11 @@ func guestSendsPDF(t *testing.T, _ *service, p *browsertest.Page) {
 	p.UntilLong(
 		`states() == 'choosing' && document.querySelector('.state').textContent == 'This PDF has 3 pages; today 2 of them can be cleaned for free. Which ones?'`,
 	)
-	p.Is(`document.querySelector('.choose input').value`, "1-2")
+	p.Is(`document.querySelector('.choose [name=pages]').value`, "1-2")
 	p.Accessible()
-	p.Entered(".choose input", "none")
-	p.Until(`!document.querySelector('.choose input').validity.valid && states() == 'choosing'`)
-	p.Entered(".choose input", "2-")
+	p.Entered(".choose [name=pages]", "none")
+	p.Until(`!document.querySelector('.choose [name=pages]').validity.valid && states() == 'choosing'`)
+	p.Entered(".choose [name=pages]", "2-")
 	p.UntilLong(
 		`states() == 'done' && document.querySelector('.state').textContent == '2 of 3 pages done.'`,
 	)
@@ -154,7 +154,7 @@ func guestSendsPDF(t *testing.T, _ *service, p *browsertest.Page) {
 	}
 	saved := func() {
 		t.Helper()
-		if name, data := p.Download("li .download"); name != "a.clean.pdf" ||
+		if name, data := p.Download("li .download"); name != "a-pages-2-3.clean.pdf" ||
 			sizesOf(p.ReadPDF(data)) != "120×100 140×100" {
 			t.Errorf("%s has pages of %s", name, sizesOf(p.ReadPDF(data)))
 		}
@@ -189,7 +189,7 @@ func sendsPDFBeyondCredits(t *testing.T, s *service, p *browsertest.Page) {
 	p.GoTo("/")
 	p.FrontReady()
 	p.Is(`states()`, "choosing")
-	p.Entered(".choose input", "1-3")
+	p.Entered(".choose [name=pages]", "1-3")
 	p.UntilLong(
 		`states() == 'out' && document.querySelector('.state').textContent == '2 of 3 pages done. Your credits are used up or have expired.'`,
 	)

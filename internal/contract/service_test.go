@@ -108,6 +108,7 @@ func (s *service) command(arguments ...string) *exec.Cmd {
 			c.Env = append(c.Env, setting)
 		}
 	}
+	c.Env = append(c.Env, "UNINK_TEST_CREDITS=0") // so that customers have what tests give them
 	c.Env = append(c.Env, s.extra...)
 	return c
 }

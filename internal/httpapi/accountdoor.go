@@ -181,7 +181,8 @@ func (d *accountDoor) human(r *http.Request, token string, address netip.Addr) e
 // developer tells which customer a request comes from: by its domain, then by its token.
 func (d *accountDoor) developer(r *http.Request) (*caller, error) {
 	slug, under := strings.CutSuffix(hostOnly(r.Host), "."+d.cfg.Domain)
-	at := func(slug string) string { return APIURL(d.cfg.PublicURL, d.cfg.Domain, slug) }
+	here := reached(d.cfg.PublicURL, r.Host)
+	at := func(slug string) string { return APIURL(here, d.cfg.Domain, slug) }
 	elsewhere := !under || strings.Contains(slug, ".")
 	customer, err := d.customer(r)
 	switch {
@@ -196,7 +197,9 @@ func (d *accountDoor) developer(r *http.Request) (*caller, error) {
 	case err != nil:
 		return nil, err
 	case elsewhere || customer.Slug != slug:
-		return nil, fail(unauthorized, "the token belongs to another API domain: %s", at(customer.Slug))
+		f := fail(unauthorized, "the token belongs to another API domain: %s", at(customer.Slug))
+		f.location = at(customer.Slug) + r.URL.Path
+		return nil, f
 	}
 	owner := customerOwner(customer.ID)
 	who := &caller{kind: callerCustomer, owner: owner, payers: []string{owner}, slot: owner,

@@ -43,6 +43,7 @@ func (s *Server) accountRoutes(mux *http.ServeMux) {
 		"GET /api/me/sessions":              s.forUser(s.sessions),
 		"DELETE /api/me/sessions/{id}":      s.forUser(s.endSession),
 		"GET /api/customers":                s.forUser(s.customersOf),
+		"POST /api/customers":               s.forUser(s.beginCustomer),
 		"GET /api/customers/{slug}":         s.customer,
 		"GET /api/customers/{slug}/uses":    s.customerUses,
 		"POST /api/customers/{slug}/rotate": withBody(s, s.rotateToken),

@@ -1,9 +1,11 @@
 package httpapi
 
 import (
+	"errors"
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 
 	"unink/internal/account"
@@ -32,6 +34,19 @@ func APIURL(publicURL, domain, slug string) string {
 		host = net.JoinHostPort(host, port)
 	}
 	return "http://" + host
+}
+
+// reached is the public URL as a caller with a Host header reaches it: on one's own machine by the
+// caller's port, which may be another that is handed on, such as a container's.
+func reached(publicURL, host string) string {
+	public, err := url.Parse(publicURL)
+	_, port, _ := net.SplitHostPort(host)
+	_, none := strconv.ParseUint(port, 10, 16)
+	if err != nil || none != nil || public.Scheme != "http" || public.Hostname() != "localhost" {
+		return publicURL
+	}
+	public.Host = net.JoinHostPort("localhost", port)
+	return public.String()
 }
 
 func (s *Server) summary(c account.Customer, credits int) customerSummary {
@@ -147,6 +162,35 @@ func lastDays(now time.Time, days int) (from, to time.Time) {
 	year, month, day := now.UTC().Date()
 	to = time.Date(year, month, day+1, 0, 0, 0, 0, time.UTC)
 	return to.AddDate(0, 0, -days), to
+}
+
+// beginCustomer makes the customer of a user who bought nothing, with credits to try the API, and
+// its first token. After a failure it may be called again.
+func (s *Server) beginCustomer(_ http.ResponseWriter, r *http.Request,
+	u account.User) (any, error) {
+	if s.cfg.TestCredits == 0 {
+		return nil, fail(noCredits, "there are no free calls here; buy a package")
+	}
+	c, err := s.services.Accounts.Begin(r.Context(), u)
+	if errors.Is(err, account.ErrTooMany) {
+		return nil, failWith(err, noCredits,
+			"free calls are given once to each person, and you have had yours; buy a package")
+	}
+	if err != nil {
+		return nil, customerFailure(err)
+	}
+	tokens, err := s.services.Accounts.Tokens(r.Context(), c.ID)
+	if err != nil {
+		return nil, err
+	}
+	if len(tokens) > 0 {
+		return nil, fail(badParameter, "your account has a token; make a new one in its place")
+	}
+	token, c, err := s.services.Accounts.Rotate(r.Context(), u, c.Slug, 0)
+	if err != nil {
+		return nil, customerFailure(err)
+	}
+	return answered{http.StatusCreated, newToken{token, s.summary(c, 0).URL, s.now().UTC(), 0}}, nil
 }
 
 // maxGraceHours is a week.

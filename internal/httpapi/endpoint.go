@@ -247,6 +247,9 @@ func refuse(w http.ResponseWriter, status int, f *failure, body any) {
 	if f.retryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(f.seconds()))
 	}
+	if f.location != "" {
+		w.Header().Set("Location", f.location)
+	}
 	// The connection's end is all that a failed write could tell, and the log has the rest.
 	_ = writeJSON(w, status, body)
 }

@@ -55,6 +55,7 @@ type failure struct {
 	retryAfter time.Duration // rounded up to whole seconds; 0 is none
 	cause      error         // for the log only
 	window     string        // the name of the window, when rateLimited
+	location   string        // where the request belongs, when it came to another address
 }
 
 // seconds is retryAfter in whole seconds, rounded up.

@@ -82,6 +82,7 @@ type Config struct {
 	PDFGuestDaily, PDFGuestAddressDaily int
 	AccountCredits, AnonymousCredits    int
 	AnonymousDaily                      int // anonymous accounts that a network address may make a day
+	TestCredits                         int // of a new API customer; 0: none begins without a package
 }
 
 // DefaultConfig returns a configuration that lacks only the developer token.
@@ -102,6 +103,7 @@ func DefaultConfig() Config {
 		GuestDaily: 3, GuestAddressDaily: 10,
 		PDFGuestDaily: 2, PDFGuestAddressDaily: 6,
 		AccountCredits: 5, AnonymousCredits: 3, AnonymousDaily: 10,
+		TestCredits: 10,
 	}
 }
 

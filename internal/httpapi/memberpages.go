@@ -24,7 +24,8 @@ func (s *Server) memberPages(mux *http.ServeMux) {
 	mux.Handle("GET /pricing", s.pages.Page("pricing", func(*http.Request) any {
 		return s.pricingPage()
 	}))
-	mux.Handle("GET /developers/account", s.forMembers(s.pages.Page("customer", nil)))
+	mux.Handle("GET /developers/account", s.forMembers(s.pages.Page("customer",
+		func(*http.Request) any { return customerPage{s.cfg.TestCredits} })))
 	mux.Handle("GET /operator", s.forMembers(s.forOperators(s.pages.Page("operator", nil))))
 }
 
@@ -32,6 +33,11 @@ func (s *Server) memberPages(mux *http.ServeMux) {
 type signInPage struct {
 	Provider string // the host of whom to sign in with besides; empty where there is nobody
 	Credits  int    // of a new account
+}
+
+// customerPage is what the page of API access shows.
+type customerPage struct {
+	Free int // calls for who begins without a package
 }
 
 // linkPage is what the pages show that mails link to.

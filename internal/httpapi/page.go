@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"unink/internal/account"
 	"unink/internal/apiref"
 )
 
@@ -21,19 +22,31 @@ func (s *Server) pageRoutes(mux *http.ServeMux) {
 }
 
 // developersPage is the reference, and the address to call: the customer's own where the page is
-// read.
+// read, or of who reads it.
 func (s *Server) developersPage(r *http.Request) any {
-	at := s.cfg.PublicURL
-	if s.services != nil {
-		slug := "YOUR-NAME"
-		if s.onCustomersDomain(r) {
-			slug = strings.TrimSuffix(hostOnly(r.Host), "."+s.cfg.Domain)
-		}
-		at = APIURL(s.cfg.PublicURL, s.cfg.Domain, slug)
-	}
 	page := *apiref.Page()
-	page.At = at
+	page.At = s.cfg.PublicURL
+	if s.services == nil {
+		return page
+	}
+	page.Free = s.cfg.TestCredits
+	slug := "YOUR-NAME"
+	if s.onCustomersDomain(r) {
+		slug, page.Own = strings.TrimSuffix(hostOnly(r.Host), "."+s.cfg.Domain), true
+	} else if own, err := s.customerOfReader(r); err == nil {
+		slug, page.Own = own.Slug, true
+	}
+	page.At = APIURL(s.cfg.PublicURL, s.cfg.Domain, slug)
 	return page
+}
+
+// customerOfReader is the customer of who is logged in and reads a page.
+func (s *Server) customerOfReader(r *http.Request) (account.Customer, error) {
+	u, err := s.user(r)
+	if err != nil {
+		return account.Customer{}, err
+	}
+	return s.services.Accounts.CustomerOf(r.Context(), u)
 }
 
 // nothingHere answers an unknown address: people with a page, programs with an error.

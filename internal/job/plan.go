@@ -38,8 +38,9 @@ type Request struct {
 	Stdout io.Writer
 }
 
-// Extras are the files wanted beside an output. Layers are the mask and the ink.
-type Extras struct{ Mask, Layers, Compare, Stages bool }
+// Extras are the files wanted beside an output. Layers are the mask and the ink. Tint is for
+// Compare: what was removed is tinted on the page before.
+type Extras struct{ Mask, Layers, Compare, Tint, Stages bool }
 
 // Plan is what a run will do, settled before any work: nothing is overwritten by surprise and no
 // two pages are written to one file.

@@ -18,6 +18,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"unink"
@@ -49,7 +50,7 @@ func (p *Plan) RunRemote(ctx context.Context, s Server, jobs int, report Report)
 type remote struct {
 	working context.Context // of requests; that of a page ends also when no further one makes sense
 	stop    func(cause error)
-	url     string
+	url     atomic.Value // of POST /cleanup: a string
 	token   string
 	http    *http.Client
 	pause   func(ctx context.Context, d time.Duration) error
@@ -59,15 +60,29 @@ func newRemote(ctx context.Context, s Server, jobs int, stop func(error)) *remot
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = jobs
 	transport.DialContext = dial
-	return &remote{
-		working: ctx, stop: stop, url: strings.TrimSuffix(s.URL, "/") + "/cleanup", token: s.Token,
-		pause: pause,
+	r := &remote{
+		working: ctx, stop: stop, token: s.Token, pause: pause,
 		http: &http.Client{
 			Transport: transport, Timeout: longestRequest,
 			// the token is for this host
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}
+	r.url.Store(strings.TrimSuffix(s.URL, "/") + "/cleanup")
+	return r
+}
+
+// under reports whether the service at an address may send the token on to another one: it is the
+// same machine's, or a name under its own.
+func under(named, other *url.URL) bool {
+	if other.Scheme != named.Scheme || other.Port() != named.Port() {
+		return false
+	}
+	host := named.Hostname()
+	if ip := net.ParseIP(host); ip != nil && ip.IsLoopback() {
+		host = "localhost"
+	}
+	return strings.HasSuffix(other.Hostname(), "."+host)
 }
 
 // dial finds each name under localhost on this machine (RFC 6761, 6.3): not every system does.
@@ -215,10 +230,11 @@ type againError struct {
 
 func (e *againError) Error() string { return e.cause.Error() }
 
-// send sends a page once. The duration is what the service asks to wait.
+// send sends a page once, and once more where the service names the token's own address under its
+// own. The duration is what the service asks to wait.
 func (r *remote) send(body []byte, key string) (*cleanupAnswer, time.Duration, error) {
 	request, err := http.NewRequestWithContext(
-		r.working, http.MethodPost, r.url, bytes.NewReader(body),
+		r.working, http.MethodPost, r.url.Load().(string), bytes.NewReader(body),
 	)
 	if err != nil {
 		return nil, 0, err
@@ -235,10 +251,19 @@ func (r *remote) send(body []byte, key string) (*cleanupAnswer, time.Duration, e
 	if err != nil {
 		return nil, 0, r.away(err)
 	}
+	location, _ := response.Location() // none is nil
+	if location != nil && response.StatusCode == http.StatusUnauthorized &&
+		under(request.URL, location) {
+		r.url.Store(location.String())
+		return r.send(body, key) // no further one is under that
+	}
 	answer := &cleanupAnswer{Code: -1}
 	if err := json.Unmarshal(data, answer); err != nil || answer.Code < 0 {
 		answer.Code, answer.Message = -1,
 			"it does not answer as a service of this program does: "+response.Status
+		if location != nil {
+			answer.Message = "it is at another address: " + location.String()
+		}
 	}
 	seconds, _ := strconv.Atoi(response.Header.Get("Retry-After")) // none is 0
 	return answer, time.Duration(seconds) * time.Second, r.judge(response.StatusCode, answer)

@@ -161,7 +161,8 @@ func (r *run) page(ctx context.Context, pg page) Outcome {
 		data = imagefile.Page(data, pg.number-1)
 	}
 	options := r.Options
-	options.Format, options.Layers = pg.format, pg.extras.Mask || pg.extras.Layers
+	options.Format = pg.format
+	options.Layers = pg.extras.Mask || pg.extras.Layers || pg.extras.Tint
 	options.Before = pg.extras.Compare
 	ctx, stages := pg.watched(ctx)
 	if o.Result, o.Err = r.engine.Clean(ctx, data, options); o.Err == nil {

@@ -115,6 +115,51 @@ func TestCompareShowsThePageAsTheResultLies(t *testing.T) {
 	}
 }
 
+// striped is an engine that says that the upper half of a page was written on.
+type striped struct{ cleaning }
+
+func (striped) Clean(_ context.Context, data []byte, o unink.Options) (*unink.Result, error) {
+	res := &unink.Result{Data: data, Format: unink.PNG}
+	if o.Layers {
+		mask := image.NewGray(image.Rect(0, 0, 200, 100))
+		draw.Draw(mask, image.Rect(0, 0, 200, 50), image.White, image.Point{}, draw.Src)
+		var err error
+		if res.Mask, err = imagefile.EncodePNG(context.Background(), mask); err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func TestCompareTintsWhatWasRemoved(t *testing.T) {
+	in, out := filepath.Join(t.TempDir(), "x.png"), filepath.Join(t.TempDir(), "y.png")
+	if err := os.WriteFile(in, picture(200, color.White), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tinted := range []bool{false, true} {
+		request := Request{Inputs: []string{in}, Out: out, Extras: Extras{Compare: true, Tint: tinted}}
+		p, err := request.Plan(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		all(t, p, striped{}, 1)
+		data, err := os.ReadFile(strings.TrimSuffix(out, "png") + "compare.jpg")
+		if err != nil {
+			t.Fatal(err)
+		}
+		both, err := imagefile.Decode(t.Context(), data, imagefile.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		removed, stayed, after := both.Pixels.RGBAAt(100, 20), both.Pixels.RGBAAt(100, 80),
+			both.Pixels.RGBAAt(300, 20)
+		if tinted != (removed.G < 60) || stayed.G < 235 || after.G < 235 {
+			t.Errorf("tinted %t: %v where it was removed, %v elsewhere, %v after", tinted, removed, stayed,
+				after)
+		}
+	}
+}
+
 func TestInterruptStopsTheRun(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	p, out := pagesOf(t, 5)

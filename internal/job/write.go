@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"image"
+	"image/color"
 	"image/draw"
 	"io"
 	"os"
@@ -30,7 +31,11 @@ func (pg page) write(ctx context.Context, input []byte, res *unink.Result) error
 		if before == nil {
 			before = input
 		}
-		both, err := compare(ctx, before, res.Data)
+		var removed []byte
+		if pg.extras.Tint {
+			removed = res.Mask
+		}
+		both, err := compare(ctx, before, res.Data, removed)
 		if err != nil {
 			return err
 		}
@@ -77,8 +82,11 @@ func createFile(path string, write func(io.Writer) error) (err error) {
 	return os.Rename(temporary, path)
 }
 
-// compare is before and after side by side, as JPEG.
-func compare(ctx context.Context, before, after []byte) ([]byte, error) {
+// tint is the colour of what was removed: of no ink that people write with, nor of print.
+var tint = image.NewUniform(color.RGBA{R: 0xe6, B: 0xc7, A: 0xff})
+
+// compare is before and after side by side, as JPEG. What was removed, if that is told, is tinted.
+func compare(ctx context.Context, before, after, removed []byte) ([]byte, error) {
 	left, err := imagefile.Decode(ctx, before, imagefile.Limits{})
 	if err != nil {
 		return nil, err
@@ -87,6 +95,13 @@ func compare(ctx context.Context, before, after []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if removed != nil {
+		mask, err := imagefile.Decode(ctx, removed, imagefile.Limits{})
+		if err != nil {
+			return nil, err
+		}
+		paint(left.Pixels, mask.Pixels)
+	}
 	a, b := left.Pixels.Rect.Size(), right.Pixels.Rect.Size()
 	gap := max(4, a.X/100)
 	both := image.NewRGBA(image.Rect(0, 0, a.X+gap+b.X, max(a.Y, b.Y)))
@@ -94,4 +109,13 @@ func compare(ctx context.Context, before, after []byte) ([]byte, error) {
 	draw.Draw(both, left.Pixels.Rect, left.Pixels, image.Point{}, draw.Src)
 	draw.Draw(both, right.Pixels.Rect.Add(image.Pt(a.X+gap, 0)), right.Pixels, image.Point{}, draw.Src)
 	return imagefile.Encode(ctx, both, imagefile.JPEG, imagefile.Meta{})
+}
+
+// paint tints a page where a mask is white.
+func paint(page, mask *image.RGBA) {
+	where := image.NewAlpha(mask.Rect)
+	for i := range where.Pix {
+		where.Pix[i] = mask.Pix[4*i]
+	}
+	draw.DrawMask(page, page.Rect, tint, image.Point{}, where, image.Point{}, draw.Over)
 }

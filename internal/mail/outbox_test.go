@@ -526,7 +526,10 @@ func TestFolder(t *testing.T) {
 	}
 	outbox := mail.New(store.NewMails(storetest.Open(t, storetest.SQLite(t))), folder,
 		newClock().now, quiet())
-	enqueue(t, outbox, message(1))
+	secret := message(1)
+	token := strings.Repeat("unk_0123456789=", 10)
+	secret.Text += "\n感谢 " + token + "\n"
+	enqueue(t, outbox, secret)
 	sendDue(t, outbox)
 
 	files, err := os.ReadDir(dir)
@@ -538,12 +541,14 @@ func TestFolder(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 || filepath.Ext(name) != ".eml" {
 		t.Errorf("file is %s, %v, %v", name, info.Mode(), err)
 	}
-	file, err := os.Open(name)
+	file, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = file.Close() }()
-	m, err := netmail.ReadMessage(file)
+	if !bytes.Contains(file, []byte("感谢 "+token)) {
+		t.Errorf("a token cannot be copied from the file:\n%s", file)
+	}
+	m, err := netmail.ReadMessage(bytes.NewReader(file))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -101,7 +101,7 @@ func NewSMTP(c Config) (*SMTP, error) {
 func (s *SMTP) Send(ctx context.Context, m Message, id string) error {
 	ctx, cancel := context.WithTimeout(ctx, smtpTime)
 	defer cancel()
-	msg, err := compose(s.from, m, id)
+	msg, err := compose(s.from, m, id, gomail.EncodingQP)
 	if err != nil {
 		return err
 	}
@@ -163,13 +163,15 @@ func (s *SMTP) dialer(attempt context.Context, secure *tls.Config) gomail.DialCo
 }
 
 // compose writes a message. Its Message-ID is made of the mail's id alone, so that who receives it
-// twice can tell.
-func compose(from *netmail.Address, m Message, id string) (*gomail.Msg, error) {
+// twice can tell. Every mail server takes quoted-printable; people who read the file itself can
+// copy from it only what is not encoded.
+func compose(from *netmail.Address, m Message, id string,
+	encoding gomail.Encoding) (*gomail.Msg, error) {
 	if err := m.Validate(); err != nil {
 		return nil, err
 	}
 	_, domain, _ := strings.Cut(from.Address, "@")
-	msg := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
+	msg := gomail.NewMsg(gomail.WithNoDefaultUserAgent(), gomail.WithEncoding(encoding))
 	msg.FromMailAddress(from)
 	msg.ToMailAddress(&netmail.Address{Address: m.To})
 	msg.Subject(m.Subject)
@@ -204,7 +206,7 @@ func (f *Folder) Send(_ context.Context, m Message, id string) error {
 	if err := os.MkdirAll(f.path, 0o700); err != nil {
 		return fmt.Errorf("mail folder: %w", err)
 	}
-	msg, err := compose(f.from, m, id)
+	msg, err := compose(f.from, m, id, gomail.NoEncoding)
 	if err != nil {
 		return err
 	}

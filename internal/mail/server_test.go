@@ -62,10 +62,15 @@ func parts(t *testing.T, m *netmail.Message) (text, html string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if part.Header.Get("Content-Transfer-Encoding") != "quoted-printable" {
+		var body io.Reader = part
+		switch part.Header.Get("Content-Transfer-Encoding") {
+		case "quoted-printable":
+			body = quotedprintable.NewReader(part)
+		case "8bit":
+		default:
 			t.Fatalf("part is %v", part.Header)
 		}
-		content, err := io.ReadAll(quotedprintable.NewReader(part))
+		content, err := io.ReadAll(body)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,7 +2,8 @@
 import { announce, count, find, findAll, t } from '../page';
 import { isGuest } from './allowance';
 import { bytes } from './picture';
-import { cleaned, finished, numbersOf, stateOf, type Job, type JobState } from './model';
+import { cleaned, finished, numbersOf, short, stateOf, type Job, type JobState } from './model';
+import { showChoice } from './thumbnails';
 
 export type Action = 'show' | 'download' | 'rest' | 'again' | 'paint' | 'otherLook' | 'retry' | 'now' | 'cancel' | 'remove';
 
@@ -72,7 +73,7 @@ export class List {
     });
   }
 
-  /** Lets pages of a PDF be chosen where not all can be paid for. */
+  /** Lets pages of a PDF be chosen. */
   private choosable(job: Job, row: HTMLElement): void {
     const form = find<HTMLFormElement>('.choose', row);
     const field = find<HTMLInputElement>('input', form);
@@ -108,10 +109,7 @@ export class List {
       find('.state', row).append(small);
     }
     const form = find<HTMLFormElement>('.choose', row);
-    if (form.hidden && state === 'choosing') {
-      const rest = job.pages.filter((page) => page.state === 'left').slice(0, job.choose);
-      find<HTMLInputElement>('input', form).value = `${rest[0]!.n}-${rest.at(-1)!.n}`;
-    }
+    if (form.hidden && state === 'choosing') showChoice(form, job);
     form.hidden = state !== 'choosing';
     this.progress(job, find<HTMLProgressElement>('progress', row), state);
     this.offer(row, job, state);
@@ -132,10 +130,10 @@ export class List {
     if (state === 'done' && job.pages.some((page) => page.state === 'left')) offered.add('rest');
     if (this.hands.outdated(job)) offered.add('again');
     else if (state === 'done' && nothingFound(job)) offered.add('paint').add('otherLook');
-    if (state === 'out' || state === 'choosing') for (const way of isGuest() ? ['signUp', 'logIn'] as const : ['buy'] as const) offered.add(way);
+    if (state === 'out' || short(job)) for (const way of isGuest() ? ['signUp', 'logIn'] as const : ['buy'] as const) offered.add(way);
     const focused = document.activeElement as HTMLElement | null;
     for (const control of findAll('[data-do]', row)) control.hidden = !offered.has(control.dataset.do as Offer);
-    if (focused && row.contains(focused) && focused.hidden) find('[data-do]:not([hidden])', row).focus();
+    if (focused && row.contains(focused) && !focused.checkVisibility()) find('[data-do]:not([hidden])', row).focus();
   }
 
   /** Shows a picture of a file beside its name. */
@@ -209,7 +207,7 @@ function describe(job: Job, state: JobState): string {
   const page = pages.find((one) => one.state === state);
   switch (state) {
     case 'preparing': return t('front.js.preparing');
-    case 'choosing': return t(isGuest() ? 'front.js.chooseGuest' : 'front.js.chooseUser', { pages: pages.length, most: job.choose! });
+    case 'choosing': return describeChoice(job);
     case 'done': return describeDone(job);
   }
   const what = page!.message || t(state === 'cancelled' ? 'front.js.cancelled' : 'front.js.waiting');
@@ -218,6 +216,12 @@ function describe(job: Job, state: JobState): string {
   return state === 'failed' || state === 'cancelled' || state === 'out'
     ? t('front.js.partly', { done, all: pages.length, why: what })
     : t('front.js.pageOf', { n: page!.n, all: pages.length, what });
+}
+
+function describeChoice(job: Job): string {
+  const pages = job.pages.length;
+  if (!short(job)) return t('front.js.choose', { pages });
+  return t(isGuest() ? 'front.js.chooseGuest' : 'front.js.chooseUser', { pages, most: job.choose! });
 }
 
 function describeDone(job: Job): string {

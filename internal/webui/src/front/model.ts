@@ -45,7 +45,7 @@ export interface Job {
   added: number; // milliseconds since 1970
   place: number; // in the queue: the files are in the order of these
   pages: Page[];
-  choose?: number; // of more pages than there are credits: how many can be cleaned
+  choose?: number; // how many of its pages can be cleaned, until some are chosen
   shrunk?: boolean; // the photo was larger than can be sent
   problem?: string; // why it cannot be sent
 }
@@ -78,6 +78,23 @@ export function numbersOf(text: string, last: number): number[] | null {
   }
   return chosen.size ? [...chosen].sort((a, b) => a - b) : null;
 }
+
+/** Numbers in order, as people write them: 1-3,5. */
+export function rangesOf(numbers: number[]): string {
+  const ranges: [number, number][] = [];
+  for (const n of numbers) {
+    const last = ranges.at(-1);
+    if (last && last[1] === n - 1) last[1] = n;
+    else ranges.push([n, n]);
+  }
+  return ranges.map(([from, to]) => (from === to ? from : `${from}-${to}`)).join(',');
+}
+
+/** The pages of a file that can be chosen. */
+export const choosable = (job: Job): Page[] => job.pages.filter(({ state }) => state === 'left');
+
+/** Whether there are not credits enough for all pages that can be chosen. */
+export const short = (job: Job): boolean => job.choose !== undefined && job.choose < choosable(job).length;
 
 /** A random id. */
 export const newId = (): string =>

@@ -84,6 +84,15 @@ export async function draw(job: Job, page: Page): Promise<Blob> {
   throw new Unreadable(t('front.js.pdfPage', { n: page.n }));
 }
 
+/** Draws a page of a PDF as it is, so small that its longer side is as told. */
+export async function drawSmall(job: Job, page: Page, canvas: HTMLCanvasElement, side: number): Promise<void> {
+  const drawn = await (await open(job)).getPage(page.n);
+  const viewport = drawn.getViewport({ scale: side / Math.max(page.width, page.height) });
+  canvas.width = Math.max(1, Math.round(viewport.width));
+  canvas.height = Math.max(1, Math.round(viewport.height));
+  await drawn.render({ canvas, viewport, background: '#fff' }).promise;
+}
+
 /** Ends what reading a PDF holds. */
 export function close(job: Job): void {
   opened.get(job)?.then((document) => document.loadingTask.destroy(), () => {});

@@ -2,7 +2,7 @@
 import { t, Told, toldOf } from '../page';
 import { isGuest, left, whyOut } from './allowance';
 import { cleanHere } from './device';
-import { newId, newPage, stateOf, type Job, type Page, type Result } from './model';
+import { choosable, newId, newPage, stateOf, type Job, type Page, type Result } from './model';
 import { kindOf, sendable } from './picture';
 import { NotCleaned, send, type Options } from './send';
 import type { Store } from './store';
@@ -15,13 +15,16 @@ export interface Watcher {
   announced(job: Job): void; // something that readers of the screen should hear
   finished(job: Job, page: Page): void;
   source(job: Job, page: Page): void; // what is sent of it is known
-  halted(job: Job): void; // this one and others wait for credits
+  halted(job: Job): void; // this one waits for somebody: for credits, or for a choice of pages
 }
 
 /** The files, and the work on them. */
 export class Queue {
   readonly jobs: Job[] = [];
   private running = false;
+  private began = 0; // when the work under way did
+  private made = 0; // pages since then
+  private pace = 0; // milliseconds that one has taken, with all waits
   private readonly stops = new Map<Job, AbortController>(); // of files that are worked on
   private wake: (() => void) | null = null; // ends the wait under way
 
@@ -33,6 +36,12 @@ export class Queue {
   /** Whether a page is being sent. */
   get busy(): boolean {
     return this.running;
+  }
+
+  /** Minutes until all pages are done that wait, at the pace of those since the work began; 0 where that is not known. */
+  get minutesLeft(): number {
+    const ahead = this.jobs.flatMap(({ pages }) => pages).filter(isAhead).length;
+    return this.running ? ahead * this.pace / 60_000 : 0;
   }
 
   /** Takes up what was left by a reload, and goes on. */
@@ -63,10 +72,10 @@ export class Queue {
     void this.store.saveFile(job);
   }
 
-  /** Looks at a file before anything is sent, and lists its pages. */
-  async examine(job: Job): Promise<void> {
+  /** Looks at a file before anything is sent, and lists its pages; of a PDF people choose some where they are asked. */
+  async examine(job: Job, ask = true): Promise<void> {
     try {
-      await this.list(job);
+      await this.list(job, ask);
     } catch (error) {
       this.refuse(job, error instanceof Told ? error.message : t('front.js.unreadable'));
     }
@@ -74,10 +83,19 @@ export class Queue {
     void this.store.saveJob(job);
     this.watcher.changed(job);
     if (job.problem) this.watcher.announced(job);
-    else void this.run();
+    else this.goOn(job);
   }
 
-  private async list(job: Job): Promise<void> {
+  /** Works on a file, or waits for the choice of its pages. */
+  private goOn(job: Job): void {
+    if (job.choose) {
+      this.watcher.announced(job);
+      this.watcher.halted(job);
+    }
+    void this.run();
+  }
+
+  private async list(job: Job, ask: boolean): Promise<void> {
     const kind = await kindOf(job.file);
     if (!job.file.size) return this.refuse(job, t('front.js.empty'));
     if (kind === 'other') return this.refuse(job, t('front.js.format'));
@@ -85,7 +103,7 @@ export class Queue {
       job.pdf = true;
       job.pages = await (await import('./pdf')).pagesOf(job);
       for (const page of job.pages) page.state = 'left';
-      return this.takeLeft(job);
+      return this.takeLeft(job, ask);
     }
     const file = await sendable(job.file);
     job.shrunk ||= file !== job.file;
@@ -94,17 +112,18 @@ export class Queue {
     this.watcher.source(job, job.pages[0]!);
   }
 
-  /** Lets the pages wait that were left, or has some of them chosen where the credits do not suffice for all. */
-  private async takeLeft(job: Job): Promise<void> {
-    const rest = job.pages.filter(({ state }) => state === 'left');
-    if (this.onDevice()) {
-      for (const page of rest) page.state = 'waiting';
-      return;
-    }
-    const ahead = this.sharing(job).flatMap(({ pages }) => pages).filter(({ state }) => state === 'waiting' || state === 'working' || state === 'pausing');
-    const most = await left(true) - ahead.length;
-    if (most > 0 && rest.length > most) job.choose = most;
+  /** Lets the pages wait that were left, or has some of them chosen: where it is asked for, or the credits do not suffice for all. */
+  private async takeLeft(job: Job, ask: boolean): Promise<void> {
+    const rest = choosable(job);
+    const most = this.onDevice() ? Infinity : await this.affordable(job);
+    if (most > 0 && rest.length > (ask ? 1 : most)) job.choose = Math.min(most, rest.length);
     else for (const page of rest) page.state = 'waiting';
+  }
+
+  /** How many more pages of a file can be paid for. */
+  private async affordable(job: Job): Promise<number> {
+    const ahead = this.sharing(job).flatMap(({ pages }) => pages).filter(isAhead);
+    return await left(true) - ahead.length;
   }
 
   /** The files that need the same credits: photos and PDFs of guests are counted apart. */
@@ -112,12 +131,12 @@ export class Queue {
     return this.jobs.filter(({ pdf }) => pdf === job.pdf || !isGuest());
   }
 
-  /** Has the pages cleaned that were left. */
+  /** Has pages cleaned that were left. */
   async rest(job: Job): Promise<void> {
-    await this.takeLeft(job);
+    await this.takeLeft(job, true);
     void this.store.saveJob(job);
     this.watcher.changed(job);
-    void this.run();
+    this.goOn(job);
   }
 
   /** Has chosen pages of those cleaned that were left. */
@@ -184,6 +203,8 @@ export class Queue {
   private async run(): Promise<void> {
     if (this.running) return;
     this.running = true;
+    this.began = Date.now();
+    this.made = this.pace = 0;
     for (let next; (next = this.next());) await this.clean(...next);
     this.running = false;
   }
@@ -247,6 +268,7 @@ export class Queue {
       page.result = { image: page.source, handwriting: new Blob(), unwritten: true, strokes: [] }; // it was drawn here: it is blank
     }
     if (!this.jobs.includes(job)) return null;
+    this.pace = (Date.now() - this.began) / ++this.made;
     this.set(job, page, 'done');
     this.watcher.finished(job, page);
     if (stateOf(job) === 'done') this.watcher.announced(job);
@@ -299,6 +321,9 @@ export class Queue {
     }
   }
 }
+
+/** Whether a page is going to be cleaned. */
+const isAhead = ({ state }: Page): boolean => state === 'waiting' || state === 'working' || state === 'pausing';
 
 /** The options that change a result, as a text; the format of a file changes only how it is saved. */
 const madeWith = ({ output_format: _, ...options }: Options): string => JSON.stringify(options);

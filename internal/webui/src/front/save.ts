@@ -1,7 +1,7 @@
 // What leaves the page: files, the clipboard, paper.
 import { find } from '../page';
 import { convert } from './picture';
-import { finished, type Job, type Page } from './model';
+import { cleaned, finished, rangesOf, type Job, type Page } from './model';
 
 /** How files are saved: as they came, or as one of these. */
 export type Format = '' | 'png' | 'jpeg' | 'pdf';
@@ -13,7 +13,18 @@ export async function saved(job: Job, format: Format, keepUnwritten: boolean): P
   const blob = job.pdf || format === 'pdf'
     ? await (await import('./pdf')).assemble([job], keepUnwritten)
     : await inFormat(finished(job.pages[0]!.result!), format);
-  return { name: `${job.name.replace(/\.[^.]*$/, '') || 'page'}.clean.${suffixes[blob.type]}`, blob };
+  return { name: `${job.name.replace(/\.[^.]*$/, '') || 'page'}${some(job)}.clean.${suffixes[blob.type]}`, blob };
+}
+
+const longest = 40; // letters that page numbers take in a name
+
+/** Says in a name which pages of a PDF a result has, if not all. */
+function some(job: Job): string {
+  const pages = cleaned(job);
+  if (pages.length === job.pages.length) return '';
+  const ranges = rangesOf(pages.map(({ n }) => n));
+  if (ranges.length > longest) return `-${pages.length}-of-${job.pages.length}-pages`;
+  return `-${pages.length > 1 ? 'pages' : 'page'}-${ranges}`;
 }
 
 async function inFormat(picture: Blob, format: Format): Promise<Blob> {

@@ -191,21 +191,10 @@ export class TouchUp {
   }
 
   /** Copies the pixels under a stroke from the picture that its brush has. */
-  private draw({ brush, width, points }: Stroke): void {
+  private draw(stroke: Stroke): void {
     const { pen } = this;
-    const [first, ...rest] = points as [[number, number], ...[number, number][]];
-    pen.fillStyle = pen.strokeStyle = pen.createPattern(this.sources[brush], 'no-repeat')!;
-    pen.lineWidth = width;
-    pen.lineCap = pen.lineJoin = 'round';
-    pen.beginPath();
-    if (rest.length) {
-      pen.moveTo(...first);
-      for (const point of rest) pen.lineTo(...point);
-      pen.stroke();
-    } else {
-      pen.arc(...first, width / 2, 0, 2 * Math.PI);
-      pen.fill();
-    }
+    pen.fillStyle = pen.strokeStyle = pen.createPattern(this.sources[stroke.brush], 'no-repeat')!;
+    trace(pen, stroke);
   }
 
   /** Shows where the keyboard's brush is. */
@@ -218,6 +207,22 @@ export class TouchUp {
       pen.arc(...this.cursor, Number(this.size.value) * this.ratio / 2, 0, 2 * Math.PI);
       pen.stroke();
     }
+  }
+}
+
+/** Draws a stroke with what the pen has. */
+export function trace(pen: CanvasRenderingContext2D, { width, points }: Stroke): void {
+  const [first, ...rest] = points as [[number, number], ...[number, number][]];
+  pen.lineWidth = width;
+  pen.lineCap = pen.lineJoin = 'round';
+  pen.beginPath();
+  if (rest.length) {
+    pen.moveTo(...first);
+    for (const point of rest) pen.lineTo(...point);
+    pen.stroke();
+  } else {
+    pen.arc(...first, width / 2, 0, 2 * Math.PI);
+    pen.fill();
   }
 }
 

@@ -6,6 +6,7 @@ const zoomStep = 1.25;
 
 /** The picture pair, and how it is looked at. */
 export class Viewer {
+  private tinted: string | null = null; // address of what was removed
   private readonly frame = find('.compare');
   private readonly slider = find<HTMLInputElement>('#split');
   private readonly pointers = new Map<number, PointerEvent>();
@@ -45,6 +46,15 @@ export class Viewer {
   replaceBefore(before: string): void {
     this.frame.classList.remove('single');
     find<HTMLImageElement>('.before').src = before;
+  }
+
+  /** Tints on the picture before where another one is opaque. */
+  tint(removed: Blob | null): void {
+    if (this.tinted) URL.revokeObjectURL(this.tinted);
+    this.tinted = removed?.size ? URL.createObjectURL(removed) : null;
+    const layer = find('.tint', this.frame);
+    layer.hidden = !this.tinted;
+    layer.style.maskImage = this.tinted ? `url(${this.tinted})` : '';
   }
 
   /** Whether the picture is moved, rather than the slider, by dragging. */

@@ -2,7 +2,7 @@ import { whoAmI } from '../site';
 import { call, Refusal } from '../api';
 import { handle, told } from '../form';
 import { logInFirst } from '../next';
-import { announce, count, find, number, t, tell } from '../page';
+import { announce, count, find, findAll, number, t, tell } from '../page';
 import { date, daysBetween, draw, fill, isNever, moment, piece, planName, type Refusals, shortDay, showRefusals } from '../parts';
 
 interface Use { at: string; outcome: string; charged: number }
@@ -86,12 +86,27 @@ async function showOlder(older: string): Promise<void> {
   if (find('#more').hidden) find('#uses').parentElement!.focus();
 }
 
-handle(find<HTMLFormElement>('#rotate'), async (value) => {
-  const made = await call<{ token: string; othersEnd: string; graceHours: number }>('POST', `/api/customers/${slug}/rotate`, { graceHours: Number(value('grace')) });
-  find<HTMLTextAreaElement>('#new-token').value = made.token;
-  find('#others').textContent = made.graceHours ? t('customer.js.othersEnd', { time: moment(made.othersEnd) }) : t('customer.js.othersEnded');
+/** Shows a token, once, and the call that tries it. */
+function showMade({ token, url }: { token: string; url: string }, others: string): void {
+  find<HTMLTextAreaElement>('#new-token').value = token;
+  const call = find('#call');
+  call.textContent = (call.dataset.call ??= call.textContent!).replace('YOUR-TOKEN', token).replace('YOUR-DOMAIN', url);
+  find('#others').textContent = others;
   find('#made').hidden = false;
   find('#made h3').focus();
+}
+
+for (const form of findAll<HTMLFormElement>('#begin')) { // where calls are free
+  handle(form, async () => {
+    const made = await call<{ token: string; url: string }>('POST', '/api/customers');
+    await load();
+    showMade(made, '');
+  });
+}
+
+handle(find<HTMLFormElement>('#rotate'), async (value) => {
+  const made = await call<{ token: string; url: string; othersEnd: string; graceHours: number }>('POST', `/api/customers/${slug}/rotate`, { graceHours: Number(value('grace')) });
+  showMade(made, made.graceHours ? t('customer.js.othersEnd', { time: moment(made.othersEnd) }) : t('customer.js.othersEnded'));
   showTokens(await call<Details>('GET', `/api/customers/${slug}`));
 });
 

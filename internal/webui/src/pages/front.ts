@@ -11,12 +11,16 @@ import { copy, download, print, saved, zip, type Format } from '../front/save';
 import type { Options } from '../front/send';
 import { onForgotten, Store } from '../front/store';
 import type { TouchUp } from '../front/touch';
+import { Strip } from '../front/thumbnails';
+import { removedFrom } from '../front/tint';
 import { Viewer } from '../front/viewer';
 
 const form = find<HTMLFormElement>('#options');
 const result = find('#result');
 const asItCame = find<HTMLInputElement>('#as-it-came');
+const tint = find<HTMLInputElement>('#tint');
 const viewer = new Viewer();
+const strip = new Strip((job, page) => view(job, page));
 const list = new List({
   act: (action, job) => actions[action](job),
   moved: (job, to) => queue.move(job, to),
@@ -117,9 +121,15 @@ function showCount(): void {
   const done = queue.jobs.filter((job) => stateOf(job) === 'done').length;
   find('#queue').hidden = queue.jobs.length === 0;
   document.body.classList.toggle('filled', queue.jobs.length > 0);
-  find('#count').textContent = count('front.js.count', queue.jobs.length, { done });
+  find('#count').textContent = count('front.js.count', queue.jobs.length, { done }) + timeLeft();
   find('.all').hidden = queue.jobs.length < 2;
   for (const id of ['#all-zip', '#all-pdf']) find<HTMLButtonElement>(id).disabled = finishedJobs().length === 0;
+}
+
+function timeLeft(): string {
+  const minutes = queue.minutesLeft;
+  if (!minutes) return '';
+  return minutes < 1 ? t('front.js.soon') : count('front.js.timeLeft', Math.ceil(minutes));
 }
 
 /** Offers to clean anew what was cleaned with other options. */
@@ -137,7 +147,7 @@ async function add(files: Iterable<File>): Promise<void> {
   for (const job of jobs) list.add(job);
   showCount();
   announce(count('front.js.added', jobs.length));
-  for (const job of jobs) await queue.examine(job);
+  for (const job of jobs) await queue.examine(job, jobs.length === 1); // who adds many files wants them whole
 }
 
 // --- Options: what is sent, and how results are saved
@@ -210,6 +220,7 @@ function view(job: Job, page: Page): void {
   urls = [before(page), finished(page.result!)].map((blob) => URL.createObjectURL(blob));
   viewer.show(urls[0]!, urls[1]!);
   find('#came').hidden = !page.result!.before;
+  void showTint();
   find('#result-title').textContent = job.name;
   find('#actions').hidden = false;
   find<HTMLButtonElement>('#touch-up').disabled = page.result!.image.size === 0;
@@ -224,7 +235,19 @@ asItCame.addEventListener('change', () => {
   URL.revokeObjectURL(urls[0]!);
   urls[0] = URL.createObjectURL(before(viewed!.page)); // without a page there is no switch
   viewer.replaceBefore(urls[0]);
+  void showTint();
 });
+tint.addEventListener('change', () => void showTint());
+
+/** Tints what was removed on the page before, where people want that and it lies as the result does. */
+async function showTint(): Promise<void> {
+  const page = viewed?.page;
+  const result = page?.result;
+  find('#tinted').hidden = !result?.handwriting.size;
+  const wanted = result && tint.checked && !(result.before && asItCame.checked);
+  const removed = wanted ? await removedFrom(result) : null;
+  if (viewed?.page === page && page?.result === result) viewer.tint(removed);
+}
 
 function viewNothing(): void {
   void finishTouchUp();
@@ -234,6 +257,8 @@ function viewNothing(): void {
   find('#actions').hidden = true;
   find('#came').hidden = true;
   find('#pager').hidden = true;
+  strip.show(null);
+  void showTint();
   list.mark(null);
 }
 
@@ -247,6 +272,7 @@ function showPager(): void {
   find('#page-number').textContent = `${page.n} / ${job.pages.length}`;
   find<HTMLButtonElement>('#page-before').disabled = at <= 0;
   find<HTMLButtonElement>('#page-after').disabled = at >= done.length - 1;
+  strip.show(job, page);
 }
 
 function turn(by: number): void {
@@ -369,6 +395,8 @@ async function keep({ job, page, touchUp }: NonNullable<typeof painting>): Promi
   URL.revokeObjectURL(urls[1]!);
   urls[1] = URL.createObjectURL(finished(page.result));
   viewer.replaceAfter(urls[1]);
+  showPager();
+  void showTint();
 }
 
 // --- The ways in: pick, photograph, drop, paste, share
