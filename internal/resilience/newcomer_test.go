@@ -23,8 +23,8 @@ type newcomer struct {
 	asked   int
 }
 
-// arrives has somebody sign up, confirm the address that mail reaches, have a page cleaned with the
-// first credits, and leave.
+// arrives has somebody sign up, confirm by the link in the mail, have a page cleaned with the first
+// credits, and log out.
 func arrives(t *testing.T, s *System, mails *mailtest.Server) {
 	t.Helper()
 	known := len(mails.Recipients())

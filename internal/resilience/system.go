@@ -58,7 +58,8 @@ type ACME struct {
 	HTTP, TLS string // ports at which it looks for hosts: those of the first service
 }
 
-// Hosts of the services: of the web entry point, and the domain of the developers'.
+// hosts are how the services are addressed: the scheme, the host of the web entry point, and the
+// domain under which each customer has a host.
 func (c Config) hosts() (scheme, web, domain string) {
 	if c.ACME != nil {
 		return "https", "web.unink.test", "api.unink.test"
