@@ -37,12 +37,12 @@ func TestANewOptionIsDescribed(t *testing.T) {
 	all := option.All
 	t.Cleanup(func() { option.All = all })
 	option.All = append(slices.Clone(all), option.Option{
-		Form: "keepStamps", Key: "keep_stamps", Script: "keepStamps", Help: "Leave stamps.",
+		Flag: "keep-stamps", Form: "keepStamps", Key: "keep_stamps", Script: "keepStamps", Help: "Leave stamps.",
 	})
 	option.All[0].Values = []string{"scan", "colour", "newspaper"}
 	for path, wants := range map[string]map[string]int{
-		"../apiref/openapi.json": {`"keepStamps": {`: 1, `"keep_stamps": {`: 2, `"newspaper"`: 3,
-			`"Leave stamps."`: 3},
+		"../apiref/openapi.json": {`"keepStamps": {`: 1, `"keep_stamps": {`: 4, `"newspaper"`: 5,
+			`"Leave stamps."`: 5},
 		"../webui/npm/unink.d.ts": {"/** Leave stamps. */\n  keepStamps?: boolean;": 1,
 			"finish?: 'scan' | 'colour' | 'newspaper';": 1},
 	} {
