@@ -206,6 +206,8 @@ func (f *Folder) Send(_ context.Context, m Message, id string) error {
 	if err := os.MkdirAll(f.path, 0o700); err != nil {
 		return fmt.Errorf("mail folder: %w", err)
 	}
+	lines := strings.NewReplacer("\n", "\r\n") // which an encoding would make of them
+	m.Text, m.HTML = lines.Replace(m.Text), lines.Replace(m.HTML)
 	msg, err := compose(f.from, m, id, gomail.NoEncoding)
 	if err != nil {
 		return err
