@@ -6,5 +6,5 @@ import "embed"
 
 // Files are the programs, by their paths in this folder.
 //
-//go:embed clean.sh go/main.go clean.py clean.mjs
+//go:embed clean.sh go/main.go clean.py clean.mjs pdf.sh
 var Files embed.FS

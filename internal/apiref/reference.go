@@ -72,6 +72,7 @@ func examplePrograms() ([]exampleProgram, error) {
 		{Language: "Go", Path: "go/main.go"},
 		{Language: "Python", Path: "clean.py"},
 		{Language: "JavaScript", Path: "clean.mjs"},
+		{Language: "PDF with curl", Path: "pdf.sh"},
 	}
 	for i := range programs {
 		text, err := fs.ReadFile(examples.Files, programs[i].Path)

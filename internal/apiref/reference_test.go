@@ -109,7 +109,7 @@ func errorNames(r *openapi3.Response) (found []string) {
 func TestReferenceShowsExamples(t *testing.T) {
 	page := rendered(t, Page())
 	programs, err := examplePrograms()
-	if err != nil || len(programs) != 4 {
+	if err != nil || len(programs) != 5 {
 		t.Fatal(len(programs), err)
 	}
 	for _, p := range programs {

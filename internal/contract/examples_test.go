@@ -35,6 +35,46 @@ func TestExamples(t *testing.T) {
 	}
 }
 
+// TestExampleOfPDF runs the program for whole PDFs, again with the same PDF, and with what is none.
+func TestExampleOfPDF(t *testing.T) {
+	t.Parallel()
+	s := prepare(t, storetest.SQLite(t))
+	s.start(t)
+	c := s.newCustomer(t)
+	result := filepath.Join(t.TempDir(), "clean.pdf")
+	run := func(document string) (stderr string, err error) {
+		exam := filepath.Join(t.TempDir(), "exam.pdf")
+		if err := os.WriteFile(exam, []byte(document), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		program := exec.CommandContext(ctx, "sh", filepath.Join("..", "..", "examples", "pdf.sh"), exam,
+			result)
+		program.Env = append(os.Environ(), "UNINK_URL=http://"+c.host+":"+s.port,
+			"UNINK_TOKEN="+c.token, "http_proxy=", "HTTP_PROXY=")
+		program.WaitDelay = time.Second
+		var b strings.Builder
+		program.Stderr = &b
+		err = program.Run()
+		return b.String(), err
+	}
+	for range 2 {
+		if stderr, err := run(examOf(2)); err != nil || stderr != "" {
+			t.Fatalf("%v: %s", err, stderr)
+		}
+		if data, err := os.ReadFile(result); err != nil || !bytes.HasPrefix(data, []byte("%PDF-")) {
+			t.Errorf("%.20q (%v) is no PDF", data, err)
+		}
+	}
+	if l := s.ledger(t, c.id); l.sum() != 498 {
+		t.Errorf("the ledger of two pages that were sent twice: %+v", l.Entries)
+	}
+	if stderr, err := run("no PDF"); err == nil || !strings.Contains(stderr, "HTTP 4") {
+		t.Errorf("of no PDF it says %q (%v)", stderr, err)
+	}
+}
+
 // exampleClients are the commands that start the examples, before their arguments.
 func exampleClients(t *testing.T) map[string][]string {
 	t.Helper()
