@@ -120,9 +120,9 @@ class Judge(nn.Module):
 # Pages.
 
 
-def write_pages(out, split, names, laid, drawings, composed, printed, seed):
+def write_pages(out, split, names, laid, signed, drawings, composed, printed, seed):
     """Real pages of a split as they are and as training shows them, clean ones with others' writing,
-    parts of clean ones with a drawn word, composed ones, and the pages these are made of before anybody writes on them, with labels."""
+    clean ones with a word or a line of it alone, such as a signature, parts of clean ones with a drawn word, composed ones, and the pages these are made of before anybody writes on them, with labels."""
     out, rng = Path(out), np.random.default_rng(seed)
     for name in ("pages", "labels"):
         (out / name).mkdir(parents=True, exist_ok=True)
@@ -140,6 +140,9 @@ def write_pages(out, split, names, laid, drawings, composed, printed, seed):
     for i in range(laid):
         under, over = (group[int(rng.integers(len(group)))] for group in (clean, hands))
         store(out, f"l-{i:04d}", *views.real_page(rng, under, over))
+    for i in range(signed):
+        under, over = (group[int(rng.integers(len(group)))] for group in (clean, hands))
+        store(out, f"s-{i:04d}", *views.real_page(rng, under, over, sparse_share=1))
     digital = [s for s in hands if s.digital]
     for i in range(drawings if digital else 0):
         under, over = (group[int(rng.integers(len(group)))] for group in (clean, digital))
@@ -307,6 +310,7 @@ def main():
     c.add_argument("--names", default="", help="regular expression that the names of real pages begin with: those "
                    "that the segmenter has not seen, where it learned without the others")
     c.add_argument("--laid", default=200, type=int, help="pages with others' writing")
+    c.add_argument("--signed", default=0, type=int, help="clean pages with a word or a line of others' writing alone")
     c.add_argument("--drawn", default=120, type=int, help="small pages with a word that was drawn on a screen")
     c.add_argument("--composed", default=30, type=int)
     c.add_argument("--printed", default=0, type=int, help="pages that composed ones are made of, as they are printed")
@@ -327,7 +331,7 @@ def main():
     a = p.parse_args()
     cv2.setNumThreads(1)
     if a.command == "pages":
-        write_pages(a.out, a.split, a.names, a.laid, a.drawn, a.composed, a.printed, a.seed)
+        write_pages(a.out, a.split, a.names, a.laid, a.signed, a.drawn, a.composed, a.printed, a.seed)
     else:
         {"train": train, "export": export}[a.command](a)
 

@@ -115,13 +115,13 @@ def view(rng, image, label, count, size):
     return View(np.stack(windows), np.stack(labels), overview_of(image), np.stack(places), present_in(label))
 
 
-def real_page(rng, source, other=None):
+def real_page(rng, source, other=None, sparse_share=SPARSE_SHARE):
     """A real page at about the working scale, a little turned, with other tones than it came with. The writing of the
     other source, where there is one, is laid on it."""
     image, label = inked(rng, source)
     if other:
         written, where = inked(rng, other)
-        if rng.random() < SPARSE_SHARE:
+        if rng.random() < sparse_share:
             where = sparse(rng, where)
         image, label = transplanted(rng, image, label, written, where)
     if rng.random() < REPRINTED_SHARE:
