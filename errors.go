@@ -66,7 +66,7 @@ func wrap(op string, err error) error {
 		return &Error{ErrDimensions, op, err.Error(), "scale the picture to fit", err}
 	case errors.Is(err, imagefile.ErrFormat):
 		return &Error{ErrFormat, op, err.Error(),
-			"accepted are " + imagefile.Accepted, imagefile.Cause(err)}
+			"accepted are " + imagefile.Accepted(), imagefile.Cause(err)}
 	case errors.Is(err, imagefile.ErrBroken):
 		return &Error{ErrBroken, op, err.Error(), "export or scan the picture again",
 			imagefile.Cause(err)}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"unink"
+	"unink/internal/imagefile"
 	"unink/internal/option"
 )
 
@@ -112,16 +113,9 @@ func (b *Batch) record(ctx context.Context, name string) (*record, error) {
 	return r, nil
 }
 
-// endings are those of pictures' names.
-var endings = map[string]bool{
-	".jpg": true, ".jpeg": true, ".png": true, ".webp": true, ".bmp": true, ".tif": true,
-	".tiff": true, ".gif": true,
-	".heic": true, ".heif": true, ".avif": true,
-}
-
 // isPicture reports whether a name is that of a picture that is not hidden.
 func isPicture(key string) bool {
-	if !endings[strings.ToLower(path.Ext(key))] {
+	if !imagefile.HasEnding(key) {
 		return false
 	}
 	for part := range strings.SplitSeq(key, "/") {

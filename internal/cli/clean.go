@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/alecthomas/kong"
+
 	"unink"
 	"unink/internal/job"
 	"unink/internal/misuse"
@@ -29,6 +31,7 @@ type cleanCmd struct {
 	KeepCleanPages bool     `help:"Leave all pages of a PDF as they are, text and vectors included, where nothing is removed or corrected."`
 	Keep           []string `enum:"annotations" placeholder:"WHAT" help:"Leave what PDF programs put on pages where it is: annotations."`
 	SkipExisting   bool     `help:"Pass over what has a result already."`
+	Preset         string   `placeholder:"NAME" help:"Flags from the preset of this name in the file that UNINK_CONFIG names; what is given beside it goes before."`
 	workFlags
 	optionFlags
 	serverFlags
@@ -44,8 +47,27 @@ form fields stay.
 When a page fails, the others are tried, but the PDF is not written.
 The pages of a TIFF become a picture each: x-001.clean.png and so on. They, or several pictures,
 become one PDF with -o x.pdf, each page at the size that its resolution gives it, or as wide as A4.
+A preset is a set of these flags under a name, in the file that UNINK_CONFIG names:
+{"presets": {"school": {"finish": "scan", "remove": ["blue", "red"], "compare": true}}}
 Inputs are never overwritten; earlier outputs are. Exit codes: 0 done, 1 failed, 2 wrong use,
 3 some inputs failed, 130 interrupted.`
+}
+
+// BeforeResolve finds the preset.
+func (*cleanCmd) BeforeResolve(trace *kong.Context, file *settings) error {
+	for _, flag := range trace.Selected().Flags {
+		if flag.Name != presetFlag {
+			continue
+		}
+		name, _ := trace.FlagValue(flag).(string)
+		if name == "" {
+			name, _ = file.values[presetFlag].(string)
+		}
+		if name != "" {
+			return file.choose(name)
+		}
+	}
+	return nil
 }
 
 // Validate checks what can be checked without looking at a file.

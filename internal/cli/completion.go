@@ -36,8 +36,8 @@ type completeCmd struct {
 }
 
 // Run prints what the last word of COMP_LINE can become, one a line; of files the shell knows.
-func (*completeCmd) Run(env *environment, k *kong.Context) error {
-	for _, word := range candidates(k.Model.Node, os.Getenv("COMP_LINE")) {
+func (*completeCmd) Run(env *environment, k *kong.Context, file *settings) error {
+	for _, word := range candidates(k.Model.Node, os.Getenv("COMP_LINE"), file.presetNames()) {
 		if _, err := fmt.Fprintln(env.stdout, word); err != nil {
 			return err
 		}
@@ -45,8 +45,9 @@ func (*completeCmd) Run(env *environment, k *kong.Context) error {
 	return nil
 }
 
-// candidates are the commands, flags or values of a flag that the last word of a line begins.
-func candidates(node *kong.Node, line string) (found []string) {
+// candidates are the commands, flags or values of a flag or argument that the last word of a line
+// begins.
+func candidates(node *kong.Node, line string, presets []string) (found []string) {
 	words := strings.Split(strings.ReplaceAll(line, "=", " "), " ") // as bash divides a line
 	last := words[len(words)-1]
 	words = words[:len(words)-1]
@@ -65,6 +66,10 @@ func candidates(node *kong.Node, line string) (found []string) {
 		}
 	}
 	switch {
+	case before != nil && before.Name == presetFlag:
+		found = presets
+	case before != nil && before.IsSlice():
+		found = further(values(before), last)
 	case before != nil:
 		found = values(before)
 	case strings.HasPrefix(last, "-"):
@@ -76,6 +81,9 @@ func candidates(node *kong.Node, line string) (found []string) {
 			if !child.Hidden {
 				found = append(found, child.Name)
 			}
+		}
+		for _, argument := range node.Positional {
+			found = append(found, enumerated(argument)...)
 		}
 	}
 	begun := found[:0]
@@ -93,5 +101,20 @@ func values(flag *kong.Flag) []string {
 	if one, known := options[flag.Name]; known {
 		return one.Values
 	}
-	return slices.DeleteFunc(flag.EnumSlice(), func(v string) bool { return v == "" })
+	return enumerated(flag.Value)
+}
+
+func enumerated(v *kong.Value) []string {
+	return slices.DeleteFunc(v.EnumSlice(), func(v string) bool { return v == "" })
+}
+
+// further are the values that can stand behind the last comma of a list, with what is before it.
+func further(values []string, list string) (found []string) {
+	before := list[:strings.LastIndexByte(list, ',')+1]
+	for _, v := range values {
+		if !slices.Contains(strings.Split(before, ","), v) {
+			found = append(found, before+v)
+		}
+	}
+	return found
 }

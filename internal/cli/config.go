@@ -3,8 +3,10 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"reflect"
+	"slices"
 	"sort"
 	"strings"
 
@@ -13,21 +15,29 @@ import (
 	"unink/internal/misuse"
 )
 
-// settings are read from flags, else from the environment, else from a file, else they have
-// their defaults.
+// settings are read from flags, else from the preset that was asked for, else from the environment,
+// else from a file, else they have their defaults.
 type settings struct {
-	path   string
-	values map[string]any
-	used   map[string]bool
+	path    string
+	values  map[string]any
+	presets map[string]map[string]any // flags of clean, under the preset's name
+	preset  map[string]any            // the one that was asked for
 }
 
 // settingsVariable names the file of settings.
 const settingsVariable = "UNINK_CONFIG"
 
+// presetsKey is the section of the file that has the presets, and presetFlag asks for one.
+const (
+	presetsKey = "presets"
+	presetFlag = "preset"
+)
+
 // loadSettings reads the file that UNINK_CONFIG names: a JSON object whose keys are the names of
-// flags, such as {"public-url": "https://example.com", "workers": 2}.
+// flags, such as {"public-url": "https://example.com", "workers": 2}. Its presets are objects of
+// the same kind by name.
 func loadSettings() (*settings, error) {
-	s := &settings{path: os.Getenv(settingsVariable), used: map[string]bool{}}
+	s := &settings{path: os.Getenv(settingsVariable)}
 	if s.path == "" {
 		return s, nil
 	}
@@ -38,10 +48,33 @@ func loadSettings() (*settings, error) {
 	if err := json.Unmarshal(data, &s.values); err != nil {
 		return nil, misuse.Errorf("%s: %s is not a JSON object: %v", settingsVariable, s.path, err)
 	}
+	if section, there := s.values[presetsKey]; there {
+		delete(s.values, presetsKey)
+		if s.presets, err = presetsOf(section); err != nil {
+			return nil, misuse.Errorf("%s: %v", s.path, err)
+		}
+	}
 	return s, nil
 }
 
-// Validate refuses names that no flag has: a misspelt setting must not be passed over.
+// presetsOf reads the section of presets.
+func presetsOf(section any) (map[string]map[string]any, error) {
+	byName, ok := section.(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf(`%q must be an object, such as {"school": {"finish": "scan"}}`,
+			presetsKey)
+	}
+	presets := map[string]map[string]any{}
+	for name, flags := range byName {
+		if presets[name], ok = flags.(map[string]any); !ok {
+			return nil, fmt.Errorf(`preset %q must be an object of flags, such as {"finish": "scan"}`, name)
+		}
+	}
+	return presets, nil
+}
+
+// Validate refuses names that no flag has, or in a preset none of clean: a misspelt setting must
+// not be passed over.
 func (s *settings) Validate(app *kong.Application) error {
 	known := map[string]bool{}
 	_ = kong.Visit(app, func(node kong.Visitable, next kong.Next) error {
@@ -55,11 +88,54 @@ func (s *settings) Validate(app *kong.Application) error {
 			return misuse.Errorf("%s: there is no setting %q; unink config lists them", s.path, name)
 		}
 	}
+	return s.checkPresets(app)
+}
+
+// checkPresets refuses what is no flag of clean, or asks for a preset within one.
+func (s *settings) checkPresets(app *kong.Application) error {
+	known := map[string]bool{}
+	for _, command := range app.Children {
+		if command.Name != "clean" {
+			continue
+		}
+		for _, flag := range command.Flags {
+			known[flag.Name] = flag.Name != presetFlag
+		}
+	}
+	for _, preset := range s.presetNames() {
+		for _, name := range slices.Sorted(maps.Keys(s.presets[preset])) {
+			if !known[name] {
+				return misuse.Errorf("%s: preset %q: there is no option %q; unink clean --help lists them",
+					s.path, preset, name)
+			}
+		}
+	}
 	return nil
 }
 
-// Resolve gives kong a flag's value from the file. What the environment says goes first.
+func (s *settings) presetNames() []string { return slices.Sorted(maps.Keys(s.presets)) }
+
+// choose has flags that are not given take their values from the preset of a name.
+func (s *settings) choose(name string) error {
+	preset, there := s.presets[name]
+	switch {
+	case there:
+		s.preset = preset
+		return nil
+	case len(s.presets) > 0:
+		return misuse.Errorf("there is no preset %q; %s has: %s", name, s.path,
+			strings.Join(s.presetNames(), ", "))
+	}
+	return misuse.Errorf(`there is no preset %q: presets stand in the file that %s names, such as `+
+		`{"presets": {"school": {"finish": "scan", "remove": ["blue"]}}}`, name, settingsVariable)
+}
+
+// Resolve gives kong a flag's value from the preset or the file. What the environment says goes
+// before the file, and the preset, which was asked for, before both.
 func (s *settings) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+	if value, there := s.preset[flag.Name]; there {
+		return value, nil
+	}
 	value, there := s.values[flag.Name]
 	if !there || fromEnvironment(flag) != "" {
 		return nil, nil

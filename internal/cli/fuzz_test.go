@@ -18,6 +18,7 @@ func FuzzSettings(f *testing.F) {
 	f.Add([]byte(`{"workers": {"a": [null]}, "queue": 1e400, "listen": null}`))
 	f.Add([]byte(`{"stripe-key": "s3cret-s3cret"}`))
 	f.Add([]byte(`[]`))
+	f.Add([]byte(`{"presets": {"school": {"finish": "scan", "remove": ["blue"]}, "odd": null}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		path := filepath.Join(t.TempDir(), "settings.json")
 		if err := os.WriteFile(path, text, 0o600); err != nil {

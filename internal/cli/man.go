@@ -40,7 +40,9 @@ func manual(app *kong.Application) string {
 	m.text("Flags name the variables that stand for them. A flag goes before its variable.")
 	m.term(settingsVariable)
 	m.text("A file with a JSON object whose keys are the names of flags, without the dashes. A " +
-		"variable goes before the file.")
+		"variable goes before the file. Its presets are such objects of flags of unink clean, by the " +
+		"names that --preset takes: {\"presets\": {\"school\": {\"finish\": \"scan\"}}}. A flag goes " +
+		"before the preset, and the preset before variables.")
 	m.line(".SH", "EXIT STATUS")
 	for _, code := range exitCodes {
 		m.term(fmt.Sprint(code.number))

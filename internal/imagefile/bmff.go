@@ -1,17 +1,53 @@
 package imagefile
 
 import (
+	"context"
 	"encoding/binary"
 	"image"
 	"math"
+
+	"github.com/bep/imagemeta"
 )
 
 // HEIC and AVIF files are boxes within boxes (ISO/IEC 14496-12 and 23008-12): a meta box lists
 // items, says which is the picture, and gives each its properties.
 
+var heicFormat = format{
+	name: "HEIC", endings: []string{".heic", ".heif"}, mediaType: "image/heic", unread: heifUnread,
+	sniff: func(head []byte) bool { return brandOf(head) == HEIC },
+	open: func(data []byte) (stored, error) {
+		s, err := parseStill(data)
+		if err == nil && s.alpha { // the decoder would show what lies under it
+			err = errTransparent
+		}
+		file := s.stored(imagemeta.HEIF, data, decodeHEIC)
+		file.upright = true
+		return file, err
+	},
+}
+
+var avifFormat = format{
+	name: "AVIF", endings: []string{".avif"}, mediaType: "image/avif", unread: heifUnread,
+	sniff: func(head []byte) bool { return brandOf(head) == AVIF },
+	open: func(data []byte) (stored, error) {
+		s, err := parseStill(data)
+		return s.stored(imagemeta.AVIF, data, decodeAVIF), err
+	},
+}
+
+// stored is the file that the boxes describe. Its resolution is in EXIF.
+func (s still) stored(exif imagemeta.ImageFormat, data []byte,
+	decode func(context.Context, still, []byte) (image.Image, error)) stored {
+	return stored{
+		coded: s.coded, size: s.crop.Size(), orientation: s.orientation,
+		pixels: func(ctx context.Context) (image.Image, error) { return decode(ctx, s, data) },
+		meta:   func() Meta { return Meta{DPI: readExif(exif, data).dpi, ICC: s.icc} },
+	}
+}
+
 // still is what the boxes say of the primary picture.
 type still struct {
-	stored      image.Point     // size as coded
+	coded       image.Point     // size before the crop
 	crop        image.Rectangle // what of it is to be seen
 	orientation int             // to be applied after the crop; as in EXIF, 1 to 8
 	icc         []byte
@@ -251,8 +287,8 @@ func (m *metaBox) still() (still, error) {
 			if w == 0 || h == 0 || w > math.MaxInt32 || h > math.MaxInt32 {
 				return errNoSize
 			}
-			s.stored = image.Pt(int(w), int(h))
-			s.crop = image.Rectangle{Max: s.stored}
+			s.coded = image.Pt(int(w), int(h))
+			s.crop = image.Rectangle{Max: s.coded}
 		case "clap":
 			if t != (turn{}) {
 				return errLateCrop
@@ -274,7 +310,7 @@ func (m *metaBox) still() (still, error) {
 	if err != nil {
 		return still{}, err
 	}
-	if s.stored == (image.Point{}) {
+	if s.coded == (image.Point{}) {
 		return still{}, errNoSize
 	}
 	s.orientation = t.exif()
@@ -322,10 +358,10 @@ func (s *still) aperture(f fields) error {
 		at := int(twice >> 1)
 		return at, at + int(n)
 	}
-	x0, x1 := span(s.stored.X, v[0], v[1], v[4], v[5])
-	y0, y1 := span(s.stored.Y, v[2], v[3], v[6], v[7])
+	x0, x1 := span(s.coded.X, v[0], v[1], v[4], v[5])
+	y0, y1 := span(s.coded.Y, v[2], v[3], v[6], v[7])
 	crop := image.Rectangle{image.Pt(x0, y0), image.Pt(x1, y1)}
-	if crop.Empty() || !crop.In(image.Rectangle{Max: s.stored}) {
+	if crop.Empty() || !crop.In(image.Rectangle{Max: s.coded}) {
 		return errBadCrop
 	}
 	s.crop = crop

@@ -1,12 +1,19 @@
 package imagefile
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"image"
 	"math/bits"
 )
+
+var bmpFormat = format{
+	name: "BMP", endings: []string{".bmp"}, mediaType: "image/bmp",
+	sniff: begins("BM"),
+	open:  parts{size: bmpConfig, pixels: decodeBMP, meta: bmpMeta}.open,
+}
 
 // Compressions of BMP.
 const (
@@ -133,7 +140,7 @@ func (h *bmpHeader) readMasks(head []byte, size int) (behind int) {
 }
 
 // decodeBMP decodes a bitmap of Windows or OS/2.
-func decodeBMP(data []byte) (image.Image, error) {
+func decodeBMP(_ context.Context, data []byte) (image.Image, error) {
 	h, err := readBMP(data)
 	if err != nil {
 		return nil, err
@@ -270,5 +277,14 @@ func (h *bmpHeader) runs(m *image.NRGBA) {
 			}
 			src = src[min(size+size&1, len(src)):]
 		}
+	}
+}
+
+func bmpMeta(data []byte, m *Meta) {
+	if len(data) < 46 || binary.LittleEndian.Uint32(data[14:]) < 40 {
+		return
+	}
+	for i := range m.DPI {
+		m.DPI[i] = float64(binary.LittleEndian.Uint32(data[38+4*i:])) * 0.0254
 	}
 }

@@ -21,32 +21,29 @@ type Picture struct {
 // white and turns it upright. It returns the context's error soon after that ended.
 func Decode(ctx context.Context, data []byte, l Limits) (p *Picture, err error) {
 	defer recoverBroken(&err)
-	h, err := Inspect(data, l)
+	h, file, err := open(data, l)
 	if err != nil {
 		return nil, err
 	}
-	data = firstPage(h.Format, data)
-	m, err := decodePixels(ctx, h.Format, data)
+	m, err := file.pixels(ctx)
 	if ended := ctx.Err(); ended != nil {
 		return nil, ended
 	}
 	if err != nil {
 		return nil, broken(h.Format, err)
 	}
-	w, ht, orientation := h.Width, h.Height, h.Orientation
-	if h.Format == HEIC {
-		orientation = 1
-	} else if h.turned() {
-		w, ht = ht, w
+	size, orientation := file.size, file.orientation
+	if file.upright {
+		size, orientation = image.Pt(h.Width, h.Height), 1
 	}
-	if b := m.Bounds(); h.Format != GIF && (b.Dx() != w || b.Dy() != ht) {
-		return nil, fmt.Errorf("%w: the header says %d×%d, the data %d×%d", ErrBroken, w, ht,
-			b.Dx(), b.Dy())
+	if got := m.Bounds().Size(); got != size {
+		return nil, fmt.Errorf("%w: the header says %d×%d, the data %d×%d", ErrBroken, size.X, size.Y,
+			got.X, got.Y)
 	}
 	return &Picture{
 		Header: h,
-		Meta:   readMeta(h.Format, data),
-		Pixels: raster.Upright(onWhite(m, image.Rect(0, 0, w, ht)), orientation),
+		Meta:   file.meta().sound(),
+		Pixels: raster.Upright(onWhite(m, image.Rectangle{Max: size}), orientation),
 	}, nil
 }
 

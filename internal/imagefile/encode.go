@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"image"
 
-	"github.com/HugoSmits86/nativewebp"
-
 	"unink/internal/raster"
 )
 
@@ -30,36 +28,8 @@ func Choose(asked, input Format, m *image.RGBA) Format {
 // resolution. A profile is kept where the file may have it: of RGB with colours, of grey with
 // greys. It returns the context's error soon after that ended.
 func Encode(ctx context.Context, m *image.RGBA, f Format, meta Meta) ([]byte, error) {
-	if f == PNG {
-		return encodePNG(ctx, m, meta)
-	}
-	l := look(m)
-	if isGreyProfile(meta.ICC) != l.grey || l.grey && f == WebP {
-		meta.ICC = nil
-	}
-	var b bytes.Buffer
-	switch f {
-	case JPEG:
-		var src sheet = m
-		if l.grey {
-			src = toGray(m)
-		}
-		data, err := encodeJPEG(ctx, src)
-		if err != nil {
-			return nil, err
-		}
-		return insert(data, 2, jpegSegments(meta)), nil
-	case WebP:
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if err := nativewebp.Encode(&b, m, nil); err != nil {
-			return nil, err
-		}
-		if meta.ICC != nil {
-			return webpWithProfile(b.Bytes(), meta.ICC, m.Rect.Dx(), m.Rect.Dy()), nil
-		}
-		return b.Bytes(), nil
+	if row := f.row(); row != nil && row.encode != nil {
+		return row.encode(ctx, m, meta)
 	}
 	return nil, fmt.Errorf("%w: %s is not an output format", ErrFormat, f)
 }

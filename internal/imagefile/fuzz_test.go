@@ -21,7 +21,7 @@ func FuzzStill(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if s.crop.Empty() || !s.crop.In(image.Rectangle{Max: s.stored}) || s.orientation < 1 ||
+		if s.crop.Empty() || !s.crop.In(image.Rectangle{Max: s.coded}) || s.orientation < 1 ||
 			s.orientation > 8 {
 			t.Fatalf("%+v", s)
 		}

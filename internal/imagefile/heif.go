@@ -9,8 +9,8 @@ import (
 	"math"
 )
 
-// Accepted are the formats that are decoded.
-const Accepted = "JPEG, PNG, WebP, HEIC, AVIF, BMP, TIFF and GIF"
+// heifUnread says that there is no decoder of HEIC and AVIF here.
+const heifUnread = false
 
 var (
 	errCodedSize   = problem("the coded size is not the one that the header states")
@@ -25,16 +25,12 @@ func guestMemory(pixels, bytes int) int {
 }
 
 // decodeHEIC decodes the primary picture, cropped and turned upright.
-func decodeHEIC(ctx context.Context, data []byte) (*image.RGBA, error) {
-	s, err := parseStill(data)
-	if err != nil {
-		return nil, err
-	}
+func decodeHEIC(ctx context.Context, s still, data []byte) (image.Image, error) {
 	decoder, err := heifDecoder()
 	if err != nil {
 		return nil, err
 	}
-	in, err := decoder.start(ctx, guestMemory(s.stored.X*s.stored.Y, len(data)))
+	in, err := decoder.start(ctx, guestMemory(s.coded.X*s.coded.Y, len(data)))
 	if err != nil {
 		return nil, err
 	}
@@ -159,16 +155,12 @@ func (p planes) picture(b []byte, c *cicp) *image.RGBA {
 }
 
 // decodeAVIF decodes the (first) picture as it is stored: neither cropped nor turned.
-func decodeAVIF(ctx context.Context, data []byte) (*image.RGBA, error) {
-	s, err := parseStill(data)
-	if err != nil {
-		return nil, err
-	}
+func decodeAVIF(ctx context.Context, s still, data []byte) (image.Image, error) {
 	decoder, err := avifDecoder()
 	if err != nil {
 		return nil, err
 	}
-	pixels := s.stored.X * s.stored.Y
+	pixels := s.coded.X * s.coded.Y
 	in, err := decoder.start(ctx, guestMemory(pixels, len(data)))
 	if err != nil {
 		return nil, err
@@ -195,7 +187,7 @@ func decodeAVIF(ctx context.Context, data []byte) (*image.RGBA, error) {
 	if err := decode(1, 0, 0); err != nil {
 		return nil, err
 	}
-	if int(in.Word(info+width)) != s.stored.X || int(in.Word(info+height)) != s.stored.Y {
+	if int(in.Word(info+width)) != s.coded.X || int(in.Word(info+height)) != s.coded.Y {
 		return nil, errCodedSize
 	}
 	deep := in.Word(info+depth) > 8
@@ -217,7 +209,7 @@ func decodeAVIF(ctx context.Context, data []byte) (*image.RGBA, error) {
 	if binary.LittleEndian.Uint64(in.View(out, 8)) == unwritten {
 		return nil, errGuestFailed
 	}
-	m := image.NewRGBA(image.Rectangle{Max: s.stored})
+	m := image.NewRGBA(image.Rectangle{Max: s.coded})
 	if pix := in.View(out+8, size); deep {
 		for i := range m.Pix {
 			m.Pix[i] = pix[2*i+1] // the upper byte of a little-endian pair

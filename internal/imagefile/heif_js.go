@@ -5,13 +5,12 @@ import (
 	"image"
 )
 
-// Accepted are the formats that are decoded.
-const Accepted = "JPEG, PNG, WebP, BMP, TIFF and GIF"
-
 // The decoders of HEIC and AVIF are WebAssembly, which only an interpreter could run inside of
 // WebAssembly: a photo would take minutes.
+const heifUnread = true
+
 var errNoDecoder = unsupportedError("its decoder is not built in; save it as JPEG")
 
-func decodeHEIC(context.Context, []byte) (*image.RGBA, error) { return nil, errNoDecoder }
+func decodeHEIC(context.Context, still, []byte) (image.Image, error) { return nil, errNoDecoder }
 
-func decodeAVIF(context.Context, []byte) (*image.RGBA, error) { return nil, errNoDecoder }
+func decodeAVIF(context.Context, still, []byte) (image.Image, error) { return nil, errNoDecoder }

@@ -18,51 +18,6 @@ var (
 	ErrBroken     = errors.New("the picture is damaged")
 )
 
-// Format is an encoding of pictures.
-type Format uint8
-
-// The formats.
-const (
-	Auto Format = iota
-	PNG
-	JPEG
-	WebP
-	BMP
-	TIFF
-	GIF
-	HEIC
-	AVIF
-)
-
-type formatInfo struct{ name, ext, mediaType string }
-
-var formats = [...]formatInfo{
-	Auto: {"auto", "", ""},
-	PNG:  {"png", ".png", "image/png"},
-	JPEG: {"jpeg", ".jpg", "image/jpeg"},
-	WebP: {"webp", ".webp", "image/webp"},
-	BMP:  {"bmp", ".bmp", "image/bmp"},
-	TIFF: {"tiff", ".tiff", "image/tiff"},
-	GIF:  {"gif", ".gif", "image/gif"},
-	HEIC: {"heic", ".heic", "image/heic"},
-	AVIF: {"avif", ".avif", "image/avif"},
-}
-
-func (f Format) info() formatInfo {
-	if int(f) < len(formats) {
-		return formats[f]
-	}
-	return formatInfo{name: "unknown"}
-}
-
-func (f Format) String() string { return f.info().name }
-
-// Ext is the usual file name ending, dot included; empty for Auto.
-func (f Format) Ext() string { return f.info().ext }
-
-// MediaType is the MIME type; empty for Auto.
-func (f Format) MediaType() string { return f.info().mediaType }
-
 // Limits bound what is decoded. Zero fields are no limit.
 type Limits struct {
 	MaxBytes  int // encoded bytes

@@ -8,9 +8,19 @@ import (
 	"image"
 	"image/jpeg"
 	"iter"
+	"math"
 	"slices"
 	"sort"
+
+	"github.com/bep/imagemeta"
 )
+
+var jpegFormat = format{
+	name: "JPEG", endings: []string{".jpg", ".jpeg"}, mediaType: "image/jpeg",
+	sniff:  begins("\xff\xd8\xff"),
+	open:   parts{jpegConfig, exifIn(imagemeta.JPEG), decodeJPEG, jpegMeta}.open,
+	encode: writeJPEG,
+}
 
 // The markers that are looked for in a JPEG.
 const (
@@ -202,4 +212,72 @@ func frameSize(frame jpegSegment) (height, width, block int, err error) {
 		return 0, 0, 0, errors.New("the frame has no components")
 	}
 	return int(binary.BigEndian.Uint16(b[1:])), int(binary.BigEndian.Uint16(b[3:])), block, nil
+}
+
+// writeJPEG writes a picture with its metadata, a grey one as grey.
+func writeJPEG(ctx context.Context, m *image.RGBA, meta Meta) ([]byte, error) {
+	var src sheet = m
+	grey := look(m).grey
+	if grey {
+		src = toGray(m)
+	}
+	if isGreyProfile(meta.ICC) != grey {
+		meta.ICC = nil
+	}
+	data, err := encodeJPEG(ctx, src)
+	if err != nil {
+		return nil, err
+	}
+	return insert(data, 2, jpegSegments(meta)), nil
+}
+
+// jpegMeta walks the segments up to the scan: JFIF density and the ICC profile's parts.
+func jpegMeta(data []byte, m *Meta) {
+	const iccTag = "ICC_PROFILE\x00"
+	parts := map[byte][]byte{}
+	for part := range jpegParts(data) {
+		if part.marker == markSOS {
+			break
+		}
+		body := part.body
+		switch {
+		case part.marker == 0xe0 && len(body) >= 12 && string(body[:5]) == "JFIF\x00":
+			x, y := float64(binary.BigEndian.Uint16(body[8:])), float64(binary.BigEndian.Uint16(body[10:]))
+			switch body[7] {
+			case 1:
+				m.DPI = [2]float64{x, y}
+			case 2:
+				m.DPI = [2]float64{x * 2.54, y * 2.54}
+			}
+		case part.marker == 0xe2 && len(body) > 14 && string(body[:12]) == iccTag:
+			parts[body[12]] = body[14:]
+		}
+	}
+	for i := byte(1); parts[i] != nil && len(m.ICC) < maxProfile; i++ {
+		m.ICC = append(m.ICC, parts[i]...)
+	}
+}
+
+// jpegSegments are the segments that carry the metadata, to stand after a JPEG's SOI marker.
+func jpegSegments(m Meta) []byte {
+	var b bytes.Buffer
+	segment := func(marker byte, body []byte) {
+		b.Write([]byte{0xff, marker, byte((len(body) + 2) >> 8), byte(len(body) + 2)})
+		b.Write(body)
+	}
+	jfif := []byte("JFIF\x00\x01\x02\x00\x00\x01\x00\x01\x00\x00")
+	if m.DPI[0] > 0 {
+		jfif[7] = 1
+		for i, d := range m.DPI {
+			binary.BigEndian.PutUint16(jfif[8+2*i:], uint16(min(math.Round(d), math.MaxUint16)))
+		}
+	}
+	segment(0xe0, jfif)
+	const part = 65519
+	count := (len(m.ICC) + part - 1) / part
+	for i := range count {
+		head := append([]byte("ICC_PROFILE\x00"), byte(i+1), byte(count))
+		segment(0xe2, append(head, m.ICC[i*part:min((i+1)*part, len(m.ICC))]...))
+	}
+	return b.Bytes()
 }

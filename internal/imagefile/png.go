@@ -3,15 +3,26 @@ package imagefile
 import (
 	"bytes"
 	"cmp"
+	"compress/zlib"
 	"context"
 	"encoding/binary"
 	"hash/crc32"
 	"image"
 	"image/color"
 	"image/png"
+	"io"
 	"math"
 	"slices"
+
+	"github.com/bep/imagemeta"
 )
+
+var pngFormat = format{
+	name: "PNG", endings: []string{".png"}, mediaType: "image/png",
+	sniff:  begins("\x89PNG\r\n\x1a\n"),
+	open:   parts{pngConfig, exifIn(imagemeta.PNG), decodePNG, pngMeta}.open,
+	encode: encodePNG,
+}
 
 var pngEncoder = png.Encoder{CompressionLevel: png.DefaultCompression}
 
@@ -175,4 +186,73 @@ func withoutPalette(b []byte, afterIHDR int) []byte {
 	binary.BigEndian.PutUint32(b[crc:], crc32.ChecksumIEEE(b[12:crc]))
 	chunk := 12 + int(binary.BigEndian.Uint32(b[afterIHDR:]))
 	return slices.Delete(b, afterIHDR, afterIHDR+chunk)
+}
+
+// pngChunks calls fn for each chunk before the pixels.
+func pngChunks(data []byte, fn func(kind string, body []byte)) {
+	for at := 8; at+12 <= len(data); {
+		n := int(binary.BigEndian.Uint32(data[at:]))
+		kind := string(data[at+4 : at+8])
+		if n < 0 || n > len(data)-at-12 || kind == "IDAT" {
+			return
+		}
+		fn(kind, data[at+8:at+8+n])
+		at += 12 + n
+	}
+}
+
+func pngMeta(data []byte, m *Meta) {
+	pngChunks(data, func(kind string, body []byte) {
+		switch {
+		case kind == "pHYs" && len(body) == 9 && body[8] == 1:
+			for i := range m.DPI {
+				m.DPI[i] = float64(binary.BigEndian.Uint32(body[4*i:])) * 0.0254
+			}
+		case kind == "iCCP":
+			if i := bytes.IndexByte(body, 0); i >= 0 && i+2 <= len(body) {
+				m.ICC = inflate(body[i+2:])
+			}
+		}
+	})
+}
+
+func inflate(b []byte) []byte {
+	z, err := zlib.NewReader(bytes.NewReader(b))
+	if err != nil {
+		return nil
+	}
+	out, err := io.ReadAll(io.LimitReader(z, maxProfile+1))
+	if err != nil || len(out) > maxProfile {
+		return nil
+	}
+	return out
+}
+
+func pngChunk(b *bytes.Buffer, kind string, body []byte) {
+	head := binary.BigEndian.AppendUint32(nil, uint32(len(body)))
+	b.Write(append(head, kind...))
+	b.Write(body)
+	sum := crc32.Update(crc32.ChecksumIEEE([]byte(kind)), crc32.IEEETable, body)
+	b.Write(binary.BigEndian.AppendUint32(nil, sum))
+}
+
+// pngMetaChunks are the chunks that carry the metadata, to stand after a PNG's IHDR.
+func pngMetaChunks(m Meta) []byte {
+	var b bytes.Buffer
+	if m.ICC != nil {
+		var z bytes.Buffer
+		z.WriteString("ICC profile\x00\x00")
+		w := zlib.NewWriter(&z)
+		_, _ = w.Write(m.ICC)
+		_ = w.Close()
+		pngChunk(&b, "iCCP", z.Bytes())
+	}
+	if m.DPI[0] > 0 {
+		var body []byte
+		for _, d := range m.DPI {
+			body = binary.BigEndian.AppendUint32(body, uint32(math.Round(d/0.0254)))
+		}
+		pngChunk(&b, "pHYs", append(body, 1))
+	}
+	return b.Bytes()
 }

@@ -5,7 +5,18 @@ import (
 	"encoding/binary"
 	"errors"
 	"image"
+
+	"github.com/bep/imagemeta"
 )
+
+var tiffFormat = format{
+	name: "TIFF", endings: []string{".tiff", ".tif"}, mediaType: "image/tiff",
+	sniff: begins("II*\x00", "MM\x00*"),
+	open: func(data []byte) (stored, error) {
+		// What stands before the first page, such as a thumbnail, is skipped.
+		return parts{tiffConfig, exifIn(imagemeta.TIFF), decodeTIFF, tiffMeta}.open(Page(data, 0))
+	},
+}
 
 // maxTIFFPages bounds the pages that are looked for.
 const maxTIFFPages = 10_000
@@ -136,14 +147,6 @@ func Page(data []byte, n int) []byte {
 	data = bytes.Clone(data)
 	order.PutUint32(data[4:], pages[n])
 	return data
-}
-
-// firstPage skips what stands before a TIFF file's first page, such as a thumbnail.
-func firstPage(f Format, data []byte) []byte {
-	if f != TIFF {
-		return data
-	}
-	return Page(data, 0)
 }
 
 // tiffFirst is the directory of the first page.

@@ -7,8 +7,17 @@ import (
 	"errors"
 	"image"
 
+	"github.com/HugoSmits86/nativewebp"
+	"github.com/bep/imagemeta"
 	"golang.org/x/image/webp"
 )
+
+var webpFormat = format{
+	name: "WebP", endings: []string{".webp"}, mediaType: "image/webp",
+	sniff:  func(head []byte) bool { return hasAt(head, 0, "RIFF") && hasAt(head, 8, "WEBP") },
+	open:   parts{webpConfig, webpExif, decodeWebP, webpMeta}.open,
+	encode: encodeWebP,
+}
 
 // riffChunks calls fn for each chunk of a RIFF body until fn says stop. It never fails: what is
 // cut short is not reported.
@@ -136,10 +145,11 @@ func decodeWebP(ctx context.Context, data []byte) (image.Image, error) {
 	return m, nil
 }
 
-// webpExif is what a file's EXIF chunk has to say, in the form of a TIFF file. Some programs put
-// before it what stands before it in a JPEG.
-func webpExif(data []byte) []byte {
-	return bytes.TrimPrefix(webpChunk(data[12:], "EXIF"), []byte("Exif\x00\x00"))
+// webpExif reads a file's EXIF chunk, which has the form of a TIFF file. Some programs put before
+// it what stands before it in a JPEG.
+func webpExif(data []byte) exif {
+	chunk := webpChunk(data[12:], "EXIF")
+	return readExif(imagemeta.TIFF, bytes.TrimPrefix(chunk, []byte("Exif\x00\x00")))
 }
 
 func webpMeta(data []byte, m *Meta) {
@@ -164,4 +174,20 @@ func webpWithProfile(simple, icc []byte, w, h int) []byte {
 		return false
 	})
 	return webpFile(chunks)
+}
+
+// encodeWebP writes a picture without loss. Grey pictures are written as RGB, so that a grey
+// profile would not fit them.
+func encodeWebP(ctx context.Context, m *image.RGBA, meta Meta) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := nativewebp.Encode(&b, m, nil); err != nil {
+		return nil, err
+	}
+	if meta.ICC == nil || isGreyProfile(meta.ICC) || look(m).grey {
+		return b.Bytes(), nil
+	}
+	return webpWithProfile(b.Bytes(), meta.ICC, m.Rect.Dx(), m.Rect.Dy()), nil
 }
