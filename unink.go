@@ -15,13 +15,9 @@ package unink
 
 import (
 	"context"
-	"errors"
 	"image"
 	"runtime"
-	"slices"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"unink/internal/imagefile"
 	"unink/internal/nn"
@@ -53,7 +49,7 @@ type Config struct {
 type Cleaner struct {
 	limits Limits
 	engine restore.Engine
-	nets   []*nn.ONNX // the segmenter, its overview, the judge, the orienter, the flattener
+	nets   []*network // the segmenter, its overview, the judge, the orienter, the flattener
 	about  Description
 }
 
@@ -68,18 +64,21 @@ func New(cfg Config) (*Cleaner, error) {
 		cfg.Threads = runtime.NumCPU()
 	}
 	const tiles = 4 // of a page of A4, worked on at once where there are threads for it
-	_, manifest, err := models.Segment()
-	if err != nil {
-		return nil, wrap("open", err)
+	nets := []*network{
+		{read: models.Segment, layout: nn.Segmenting, threads: max(1, cfg.Threads/tiles)},
+		{read: models.Overview, layout: nn.Overviewing, threads: cfg.Threads},
+		{read: models.Judge, layout: nn.Judging, threads: cfg.Threads},
+		{read: models.Orient, layout: nn.Orienting, threads: cfg.Threads},
+		{read: models.Flatten, layout: nn.Flattening, threads: cfg.Threads},
 	}
-	nets, err := openAll(cfg, []network{
-		{models.Segment, nn.Segmenting, max(1, cfg.Threads/tiles)},
-		{models.Overview, nn.Overviewing, cfg.Threads},
-		{models.Judge, nn.Judging, cfg.Threads},
-		{models.Orient, nn.Orienting, cfg.Threads},
-		{models.Flatten, nn.Flattening, cfg.Threads},
-	})
-	if err != nil {
+	for _, n := range nets {
+		n.cfg = cfg
+	}
+	atOnce := nets
+	if runtime.GOOS == "js" {
+		atOnce = nets[:3] // the others are loaded for the first page that needs them
+	}
+	if err := openAll(atOnce); err != nil {
 		return nil, wrap("open", err)
 	}
 	segmenter := nets[0]
@@ -88,65 +87,22 @@ func New(cfg Config) (*Cleaner, error) {
 		nets:   nets,
 		engine: restore.Engine{
 			Segmenter: segmenter, Overview: nets[1], Judge: nets[2], Orienter: nets[3], Flattener: nets[4],
-			Em: manifest.Em, Threads: cfg.Threads, Show: cfg.Show,
+			Em: segmenter.manifest.Em, Threads: cfg.Threads, Show: cfg.Show,
 		},
 		about: Description{
 			Library:      "ONNX Runtime " + nn.LibraryVersion(),
-			Model:        manifest.Name,
-			ModelVersion: manifest.Version,
-			ModelSHA256:  manifest.SHA256,
-			Device:       segmenter.Device(),
+			Model:        segmenter.manifest.Name,
+			ModelVersion: segmenter.manifest.Version,
+			ModelSHA256:  segmenter.manifest.SHA256,
+			Device:       segmenter.opened.Device(),
 			Threads:      cfg.Threads,
 		},
 	}, nil
 }
 
-// network is one of the trained networks, how its tensors lie and how many threads it runs on.
-type network struct {
-	read    func() ([]byte, models.Manifest, error)
-	layout  nn.Layout
-	threads int
-}
-
-// openAll opens networks, all at once: most of it is ONNX Runtime's own preparation of each.
-func openAll(cfg Config, networks []network) ([]*nn.ONNX, error) {
-	nets := make([]*nn.ONNX, len(networks))
-	var opening errgroup.Group
-	for i, n := range networks {
-		opening.Go(func() (err error) {
-			nets[i], err = n.open(cfg)
-			return err
-		})
-	}
-	if err := opening.Wait(); err != nil {
-		opened := slices.DeleteFunc(nets, func(n *nn.ONNX) bool { return n == nil })
-		return nil, errors.Join(err, closeAll(opened))
-	}
-	return nets, nil
-}
-
-func (n network) open(cfg Config) (*nn.ONNX, error) {
-	onnx, manifest, err := n.read()
-	if err != nil {
-		return nil, err
-	}
-	return nn.Open(nn.Config{
-		Model: onnx, Inputs: manifest.Inputs, Output: manifest.Output, Layout: n.layout,
-		Threads: n.threads, Device: cfg.Device, Library: cfg.Library,
-	})
-}
-
 // Close waits for the pages being worked on and frees the networks. No call may follow.
 func (c *Cleaner) Close() error {
 	return wrap("close", closeAll(c.nets))
-}
-
-func closeAll(nets []*nn.ONNX) error {
-	var errs []error
-	for _, n := range nets {
-		errs = append(errs, n.Close())
-	}
-	return errors.Join(errs...)
 }
 
 // Result is a cleaned page, encoded.

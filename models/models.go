@@ -1,4 +1,5 @@
-// Package models holds the trained networks, embedded.
+// Package models holds the trained networks: in a program embedded, compressed; in a browser loaded
+// from beside it when they are asked for.
 package models
 
 import (
@@ -10,9 +11,8 @@ import (
 	"io/fs"
 )
 
-//go:embed segment.onnx segment.json overview.onnx overview.json judge.onnx judge.json
-//go:embed orient.onnx orient.json flatten.onnx flatten.json
-var files embed.FS
+//go:embed *.json
+var manifests embed.FS
 
 // Manifest describes a network.
 type Manifest struct {
@@ -28,32 +28,44 @@ type Manifest struct {
 // float32 tensors: [1, 3, H, W] of RGB from 0 to 1, with H and W multiples of 32, and [1, 64, H/32,
 // W/32], what the overview says of the places under it. Its output is one [1, 4, H, W] of logits:
 // paper, print, handwriting, handwriting over print.
-func Segment() (onnx []byte, m Manifest, err error) { return Read(files, "segment") }
+func Segment() (onnx []byte, m Manifest, err error) { return read("segment") }
 
 // Overview returns the network that looks at the whole page, and its manifest. Its input is a
 // float32 tensor [1, 3, 512, 512] of RGB from 0 to 1: the page at the top left, as large as it fits
 // but at most at half the segmenter's scale, the rest white. Its output is one [1, 64, 64, 64]: the
 // context, a vector for each square of 8 pixels.
-func Overview() (onnx []byte, m Manifest, err error) { return Read(files, "overview") }
+func Overview() (onnx []byte, m Manifest, err error) { return read("overview") }
 
 // Judge returns the network that tells which of a page's regions of ink were written, and its
 // manifest. Its inputs are float32 tensors, as [unink/internal/nn.Judging] has them: [N, 21] of
 // each region, [N, 8] the indices of its neighbours, [N, 8, 7] of each of these; its output is one
 // [N] of log-odds.
-func Judge() (onnx []byte, m Manifest, err error) { return Read(files, "judge") }
+func Judge() (onnx []byte, m Manifest, err error) { return read("judge") }
 
 // Orient returns the network that tells which way up a page lies, and its manifest. Its input is a
 // float32 tensor [1, 1, 384, 384], grey from 0 to 1; its output is one [1, 5]: the sums of the
 // votes for turned clockwise by 0, 90, 180 and 270 degrees, and of what they weigh.
-func Orient() (onnx []byte, m Manifest, err error) { return Read(files, "orient") }
+func Orient() (onnx []byte, m Manifest, err error) { return read("orient") }
 
 // Flatten returns the network that tells how a sheet is bent, and its manifest. Its input is a
 // float32 tensor [1, 1, 416, 320], grey from 0 to 1: the whole page; its output is one [1, 3, 26,
 // 20]: a coarse backward grid, as [unink/internal/nn.GridStep] says.
-func Flatten() (onnx []byte, m Manifest, err error) { return Read(files, "flatten") }
+func Flatten() (onnx []byte, m Manifest, err error) { return read("flatten") }
+
+func read(name string) (onnx []byte, m Manifest, err error) {
+	return check(manifests, name, network)
+}
 
 // Read reads NAME.onnx and its manifest, NAME.json, and checks that they belong together.
 func Read(from fs.FS, name string) (onnx []byte, m Manifest, err error) {
+	return check(from, name, func(name string) ([]byte, error) {
+		return fs.ReadFile(from, name+".onnx")
+	})
+}
+
+// check reads a manifest and the network that belongs to it.
+func check(from fs.FS, name string, network func(name string) ([]byte, error)) (onnx []byte,
+	m Manifest, err error) {
 	manifest, err := fs.ReadFile(from, name+".json")
 	if err != nil {
 		return nil, m, err
@@ -61,7 +73,7 @@ func Read(from fs.FS, name string) (onnx []byte, m Manifest, err error) {
 	if err := json.Unmarshal(manifest, &m); err != nil {
 		return nil, m, fmt.Errorf("%s.json: %w", name, err)
 	}
-	if onnx, err = fs.ReadFile(from, name+".onnx"); err != nil {
+	if onnx, err = network(name); err != nil {
 		return nil, m, err
 	}
 	if sum := sha256.Sum256(onnx); hex.EncodeToString(sum[:]) != m.SHA256 {

@@ -2,10 +2,12 @@
 
 // Command browser is the engine as WebAssembly, for a worker of a web page or of Node.
 //
-// The worker has onnxruntime-web as the global "ort" and an object "unink" with three functions.
+// The worker has onnxruntime-web as the global "ort" and an object "unink" with four functions.
 // ready(clean) is called once pages can be cleaned, failed(code, message) if they never can, and
-// stage(name) as each stage leaves a page, with the names of [unink.Pictures]. One page is cleaned at
-// a time:
+// stage(name) as each stage leaves a page, with the names of [unink.Pictures].
+// network(name, done, failed) is called when a network is first needed, some before ready and some
+// for a page; done(onnx) takes its file as a Uint8Array, failed(message) says why there is none. One
+// page is cleaned at a time:
 //
 //	clean(picture, options, done, failed)
 //

@@ -21,6 +21,6 @@ func FuzzLanguage(f *testing.F) {
 		if l := u.languageOf(r); !slices.Contains(u.languages, l) {
 			t.Errorf("%q, %q: %v", accept, cookie, l)
 		}
-		_ = acceptsGzip(r)
+		_ = accepts(r, "gzip")
 	})
 }

@@ -7,8 +7,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
-	"io/fs"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -58,7 +58,7 @@ func (u *UI) addAssets(files map[string][]byte) error {
 		return err
 	}
 	for _, name := range names {
-		if files["assets/"+name], err = readBuilt(name); err != nil {
+		if files["assets/"+name], err = u.read(name); err != nil {
 			return err
 		}
 	}
@@ -71,20 +71,14 @@ func (u *UI) siteAssets() (names []string, err error) {
 	for page := range u.pages {
 		others[u.manifest.Files[page+".ts"]] = page != "front"
 	}
-	err = fs.WalkDir(built, "dist", func(file string, _ fs.DirEntry, err error) error {
-		name, packed := strings.CutSuffix(strings.TrimPrefix(file, "dist/"), ".gz")
-		if packed && !others[name] {
-			names = append(names, name)
-		}
-		return err
-	})
-	return names, err
+	names, err = u.names()
+	return slices.DeleteFunc(names, func(name string) bool { return others[name] }), err
 }
 
 // addServiceWorker adds the service worker, which is told what a server would do: it gives pages
 // the headers without which browsers have no threads, and workers their policy.
 func (u *UI) addServiceWorker(files map[string][]byte) error {
-	script, err := readBuilt("sw.js")
+	script, err := u.read("sw.js")
 	if err != nil {
 		return err
 	}
@@ -131,7 +125,7 @@ func (u *UI) importMap() ([]byte, error) {
 		if path.Ext(name) != ".js" || isWorker(name) {
 			continue
 		}
-		if hashes[u.root+"assets/"+name], err = integrityOf(name); err != nil {
+		if hashes[u.root+"assets/"+name], err = u.integrityOf(name); err != nil {
 			return nil, err
 		}
 	}
@@ -144,21 +138,12 @@ func (u *UI) integrity(address string) (template.HTMLAttr, error) {
 	if !u.site {
 		return "", nil // what stands between a service and its users may pack scripts anew
 	}
-	hash, err := integrityOf(path.Base(address))
+	hash, err := u.integrityOf(path.Base(address))
 	return template.HTMLAttr(` integrity="` + hash + `"`), err //nolint:gosec // ours
 }
 
-func integrityOf(name string) (string, error) {
-	content, err := readBuilt(name)
+func (u *UI) integrityOf(name string) (string, error) {
+	content, err := u.read(name)
 	sum := sha512.Sum384(content)
 	return "sha384-" + base64.StdEncoding.EncodeToString(sum[:]), err
-}
-
-// readBuilt reads a file of dist/.
-func readBuilt(name string) ([]byte, error) {
-	packed, err := built.ReadFile("dist/" + name + ".gz")
-	if err != nil {
-		return nil, err
-	}
-	return expand(packed)
 }

@@ -15,7 +15,6 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
-	"io"
 	"io/fs"
 	"mime"
 	"net/http"
@@ -90,7 +89,8 @@ type manifest struct {
 	Engine engine
 }
 
-// engine is how many bytes of WebAssembly cleaning in the browser needs.
+// engine is how many bytes of WebAssembly and networks cleaning in the browser needs before the
+// first page.
 type engine struct {
 	Bytes  int `json:"bytes"`
 	Packed int `json:"packed"` // as they are sent
@@ -204,7 +204,7 @@ func (u *UI) PageWithStatus(name string, status int, data func(*http.Request) an
 			_, _ = w.Write(page)
 			return
 		}
-		if acceptsGzip(r) {
+		if accepts(r, "gzip") {
 			h.Set("Content-Encoding", "gzip")
 			page = compress(page)
 		}
@@ -271,7 +271,8 @@ func (u *UI) render(name string, l *language, at string, data any) ([]byte, erro
 	if u.cleans(name) {
 		v.Browser, v.Client.Engine = u.cfg.Browser, &u.manifest.Engine
 		for _, asset := range []string{"engine.worker.js", "engine.wasm", "runtime.worker.js",
-			"runtime.wasm"} {
+			"runtime.wasm", "segment.onnx", "overview.onnx", "judge.onnx", "orient.onnx",
+			"flatten.onnx"} {
 			v.Client.Assets[asset] = u.root + "assets/" + u.manifest.Files[asset]
 		}
 	}
@@ -302,7 +303,7 @@ func (u *UI) Mount(mux *http.ServeMux) {
 	mux.HandleFunc("GET /sw.js", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Security-Policy", workerPolicy)
 		w.Header().Set("Cache-Control", "no-cache")
-		serveBuilt(w, r, "sw.js")
+		u.serveBuilt(w, r, "sw.js")
 	})
 	mux.HandleFunc("GET /manifest.webmanifest", u.serveManifest)
 }
@@ -313,13 +314,13 @@ func (u *UI) serveAsset(w http.ResponseWriter, r *http.Request) {
 		setAll(w.Header(), workerHeaders)
 	}
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-	serveBuilt(w, r, r.URL.Path)
+	u.serveBuilt(w, r, r.URL.Path)
 }
 
-// serveBuilt serves a file of dist/ as it is kept, compressed, to those who can read that.
-func serveBuilt(w http.ResponseWriter, r *http.Request, name string) {
+// serveBuilt serves a file as it is kept, compressed, to those who can read that.
+func (u *UI) serveBuilt(w http.ResponseWriter, r *http.Request, name string) {
 	h := w.Header()
-	content, err := built.ReadFile("dist/" + name + ".gz")
+	file, err := u.packed(name)
 	if err != nil {
 		h.Set("Cache-Control", "no-store")
 		http.Error(w, "there is no such file; reload the page", http.StatusNotFound)
@@ -328,10 +329,11 @@ func serveBuilt(w http.ResponseWriter, r *http.Request, name string) {
 	h.Set("Content-Type", contentType(name))
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Add("Vary", "Accept-Encoding")
-	h.Set("Etag", tag(content))
-	if acceptsGzip(r) {
-		h.Set("Content-Encoding", "gzip")
-	} else if content, err = expand(content); err != nil {
+	h.Set("Etag", tag(file.content))
+	content := file.content
+	if accepts(r, file.coding) {
+		h.Set("Content-Encoding", file.coding)
+	} else if content, err = file.expand(); err != nil {
 		panic(err) // it was compressed when the program was built
 	}
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
@@ -345,7 +347,7 @@ func contentType(name string) string {
 		return "image/webp"
 	case ".wasm":
 		return "application/wasm"
-	case ".bcmap", ".pfb", ".ttf", ".icc":
+	case ".bcmap", ".pfb", ".ttf", ".icc", ".onnx":
 		return "application/octet-stream"
 	default:
 		return mime.TypeByExtension(ext)
@@ -396,28 +398,10 @@ func tag(content []byte) string {
 	return `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
 }
 
-func acceptsGzip(r *http.Request) bool {
-	for part := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
-		coding, q, _ := strings.Cut(strings.TrimSpace(part), ";")
-		if coding == "gzip" && strings.ReplaceAll(q, " ", "") != "q=0" {
-			return true
-		}
-	}
-	return false
-}
-
 func compress(content []byte) []byte {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
 	_, _ = w.Write(content) // a bytes.Buffer takes everything
 	_ = w.Close()
 	return b.Bytes()
-}
-
-func expand(content []byte) ([]byte, error) {
-	r, err := gzip.NewReader(bytes.NewReader(content))
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(r)
 }

@@ -171,7 +171,7 @@ func TestAssets(t *testing.T) {
 	u.Mount(mux)
 	types := map[string]string{".js": "text/javascript; charset=utf-8", ".wasm": "application/wasm",
 		".css": "text/css; charset=utf-8", ".svg": "image/svg+xml", ".webp": "image/webp",
-		".png": "image/png", "": ""}
+		".png": "image/png", ".onnx": "application/octet-stream", "": ""}
 	for _, source := range slices.Sorted(maps.Keys(u.manifest.Files)) {
 		file := u.manifest.Files[source]
 		if source == "pdfjs" {
@@ -179,13 +179,17 @@ func TestAssets(t *testing.T) {
 		}
 		plain, packed := get(mux, "/assets/"+file),
 			get(mux, "/assets/"+file, "Accept-Encoding", "br, gzip;q=1.0")
+		coding := "gzip"
+		if large := path.Ext(file); large == ".wasm" || large == ".onnx" {
+			coding = "br"
+		}
 		if plain.Code != http.StatusOK || packed.Code != http.StatusOK ||
 			plain.Header().Get("Content-Encoding") != "" ||
-			packed.Header().Get("Content-Encoding") != "gzip" {
+			packed.Header().Get("Content-Encoding") != coding {
 			t.Errorf("%s: %d %v, %d %v", file, plain.Code, plain.Header(), packed.Code, packed.Header())
 			continue
 		}
-		if content, err := expand(packed.Body.Bytes()); err != nil ||
+		if content, err := unpacked(packed); err != nil ||
 			string(content) != plain.Body.String() {
 			t.Errorf("%s differs compressed: %v", file, err)
 		}
@@ -210,6 +214,41 @@ func TestAssets(t *testing.T) {
 	if w := get(mux, "/sw.js"); w.Code != http.StatusOK ||
 		w.Header().Get("Cache-Control") != "no-cache" {
 		t.Errorf("the service worker: %d %v", w.Code, w.Header())
+	}
+}
+
+func unpacked(w *httptest.ResponseRecorder) ([]byte, error) {
+	return packed{w.Body.Bytes(), w.Header().Get("Content-Encoding")}.expand()
+}
+
+// TestDeviceLoadsLittle sums what a browser loads between choosing the device and the first page,
+// also of one that has to be turned.
+func TestDeviceLoadsLittle(t *testing.T) {
+	u := newUI(t)
+	mux := http.NewServeMux()
+	u.Mount(mux)
+	bytes, unpackedBytes := 0, 0
+	for _, source := range []string{"engine.worker.js", "engine.wasm", "runtime.worker.js",
+		"runtime.wasm", "segment.onnx", "overview.onnx", "judge.onnx", "orient.onnx"} {
+		file := get(mux, "/assets/"+u.manifest.Files[source], "Accept-Encoding", "gzip, deflate, br")
+		if file.Code != http.StatusOK {
+			t.Fatalf("%s: %d", source, file.Code)
+		}
+		bytes += file.Body.Len()
+		content, err := unpacked(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if path.Ext(source) != ".js" && source != "orient.onnx" {
+			unpackedBytes += len(content)
+		}
+		t.Logf("%s: %d bytes, %d unpacked", source, file.Body.Len(), len(content))
+	}
+	if bytes > 9_000_000 {
+		t.Errorf("%d bytes are loaded before the first page", bytes)
+	}
+	if unpackedBytes != u.manifest.Engine.Bytes {
+		t.Errorf("progress is told of %d bytes, of %d", u.manifest.Engine.Bytes, unpackedBytes)
 	}
 }
 

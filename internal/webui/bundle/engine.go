@@ -4,17 +4,23 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
 )
 
-// engineFiles are what cleaning in the browser loads: its worker, the engine with its networks, and
-// ONNX Runtime.
-var engineFiles = []string{"engine.worker.js", "engine.wasm", "runtime.worker.js", "runtime.wasm"}
+// engineFiles are what cleaning in the browser loads before the first page: its worker, the engine,
+// ONNX Runtime, and the networks that see every page.
+var engineFiles = []string{"engine.worker.js", "engine.wasm", "runtime.worker.js", "runtime.wasm",
+	"segment.onnx", "overview.onnx", "judge.onnx"}
 
-// engineSize is how much of it is WebAssembly.
+// laterNetworks are loaded when a page needs them.
+var laterNetworks = []string{"orient.onnx", "flatten.onnx"}
+
+// engineSize is how much of engineFiles is WebAssembly and networks.
 type engineSize struct {
 	Bytes  int `json:"bytes"`
 	Packed int `json:"packed"` // as they are sent, compressed
@@ -41,24 +47,36 @@ func compileEngine() ([]byte, error) {
 // engine keeps what cleaning in the browser loads.
 func (b *builder) engine() error {
 	const runtime = root + "/node_modules/onnxruntime-web/dist/ort-wasm-simd-threaded"
-	parts := map[string][]byte{"engine.wasm": b.wasm}
-	for name, file := range map[string]string{
-		"runtime.wasm": runtime + ".wasm", "runtime.worker.js": runtime + ".mjs",
-	} {
+	b.add("engine.wasm", b.wasm)
+	from := map[string]string{"runtime.wasm": runtime + ".wasm", "runtime.worker.js": runtime + ".mjs"}
+	for _, name := range slices.Concat(engineFiles, laterNetworks) {
+		if isNetwork(name) {
+			from[name] = filepath.Join(networks, name)
+		}
+	}
+	for name, file := range from {
 		content, err := os.ReadFile(file)
 		if err != nil {
 			return err
 		}
-		parts[name] = content
-	}
-	for name, content := range parts {
 		b.add(name, content)
-		if strings.HasSuffix(name, ".wasm") {
-			b.Engine.Bytes += len(content)
-			b.Engine.Packed += len(compress(content))
-		}
 	}
 	return b.engineWorker()
+}
+
+func isNetwork(name string) bool { return path.Ext(name) == ".onnx" }
+
+// isLarge tells what Brotli is worth its time for.
+func isLarge(name string) bool { return isNetwork(name) || path.Ext(name) == ".wasm" }
+
+// measure sums what is loaded before the first page.
+func (b *builder) measure(packed map[string][]byte) {
+	for _, name := range engineFiles {
+		if isLarge(name) {
+			b.Engine.Bytes += len(b.files[b.Files[name]])
+			b.Engine.Packed += len(packed[b.Files[name]])
+		}
+	}
 }
 
 // engineWorker bundles the worker that runs the engine, with what Go's compiler wants of a browser.

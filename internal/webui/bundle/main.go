@@ -4,8 +4,8 @@
 //
 // It installs the npm packages of package-lock.json, bundles the TypeScript and the style sheet
 // with esbuild, compiles the engine for browsers and writes all of it, compressed and named by its
-// content, to internal/webui/dist, where package webui embeds it. It does nothing when that folder
-// is already right.
+// content, to internal/webui/dist, where package webui embeds it. The networks go to models/packed,
+// where package models does. It does nothing when these folders are already right.
 //
 //	go run ./internal/webui/bundle -npm DIR
 //
@@ -14,7 +14,6 @@ package main
 
 import (
 	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -35,6 +34,9 @@ import (
 const (
 	root = "internal/webui"
 	dist = root + "/dist"
+
+	networks       = "models"
+	packedNetworks = networks + "/packed"
 )
 
 func main() {
@@ -75,7 +77,7 @@ func bundle() error {
 	}
 	if text, err := os.ReadFile(dist + "/manifest.json"); err == nil {
 		var made manifest
-		if json.Unmarshal(text, &made) == nil && made.Inputs == inputs {
+		if json.Unmarshal(text, &made) == nil && made.Inputs == inputs && networksPacked() {
 			return nil
 		}
 	}
@@ -97,9 +99,16 @@ func bundle() error {
 func hashInputs(engine []byte) (string, error) {
 	sum := sha256.New()
 	sum.Write(engine)
+	inputs, err := filepath.Glob(networks + "/*.onnx")
+	if err != nil {
+		return "", err
+	}
 	for _, name := range []string{"bundle", "src", "static", "locales", "style.css",
 		"package-lock.json", "tsconfig.json"} {
-		err := filepath.WalkDir(filepath.Join(root, name),
+		inputs = append(inputs, filepath.Join(root, name))
+	}
+	for _, input := range inputs {
+		err := filepath.WalkDir(input,
 			func(file string, entry fs.DirEntry, err error) error {
 				if err != nil || entry.IsDir() {
 					return err
@@ -251,6 +260,9 @@ func (b *builder) serviceWorker() error {
 			later = append(later, name)
 		}
 	}
+	for _, name := range laterNetworks {
+		later = append(later, b.Files[name])
+	}
 	slices.Sort(later)
 	rest, err := json.Marshal(later)
 	if err != nil {
@@ -332,44 +344,54 @@ func imports(outputs map[string]output, name string, found []string, kinds ...st
 
 // write puts all files into a new folder, which takes the old one's place.
 func (b *builder) write() error {
+	packed, err := b.pack()
+	if err != nil {
+		return err
+	}
+	b.measure(packed)
 	text, err := json.MarshalIndent(b.manifest, "", "  ")
 	if err != nil {
 		return err
 	}
-	fresh, old := dist+".new", dist+".old"
-	for _, folder := range []string{fresh, old} {
-		if err := os.RemoveAll(folder); err != nil {
+	site, models := map[string][]byte{"manifest.json": text}, map[string][]byte{}
+	for name, content := range packed {
+		if !isNetwork(name) {
+			site[packedName(name)] = content
+		}
+	}
+	for source, name := range b.Files {
+		if isNetwork(source) {
+			models[packedName(source)] = packed[name]
+		}
+	}
+	if err := replace(packedNetworks, models); err != nil {
+		return err
+	}
+	return replace(dist, site)
+}
+
+// replace makes a folder hold files, by their paths in it, and nothing else.
+func replace(folder string, files map[string][]byte) error {
+	fresh, old := folder+".new", folder+".old"
+	for _, leftover := range []string{fresh, old} {
+		if err := os.RemoveAll(leftover); err != nil {
 			return err
 		}
 	}
-	for name, content := range b.files {
-		target := filepath.Join(fresh, filepath.FromSlash(name)+".gz")
+	for name, content := range files {
+		target := filepath.Join(fresh, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
 			return err
 		}
-		if err := os.WriteFile(target, compress(content), 0o644); err != nil {
+		if err := os.WriteFile(target, content, 0o644); err != nil {
 			return err
 		}
 	}
-	if err := os.WriteFile(filepath.Join(fresh, "manifest.json"), text, 0o644); err != nil {
+	if err := os.Rename(folder, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := os.Rename(dist, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if err := os.Rename(fresh, dist); err != nil {
+	if err := os.Rename(fresh, folder); err != nil {
 		return err
 	}
 	return os.RemoveAll(old)
-}
-
-func compress(content []byte) []byte {
-	var b bytes.Buffer
-	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
-	if err != nil {
-		panic(err) // never: the level is a constant
-	}
-	_, _ = w.Write(content) // a bytes.Buffer takes everything
-	_ = w.Close()
-	return b.Bytes()
 }

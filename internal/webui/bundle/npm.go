@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
@@ -31,14 +32,19 @@ func npmPackage(target string) error {
 	for name, from := range map[string]string{
 		"engine.wasm": "engine.wasm", "runtime.wasm": "runtime.wasm", "runtime.js": "runtime.worker.js",
 	} {
-		packed := filepath.Join(dist, made.Files[from]+".gz")
-		if err := unpack(packed, filepath.Join(target, name)); err != nil {
+		content, err := readPacked(made.Files[from])
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(target, name), content, 0o644); err != nil {
 			return err
 		}
 	}
 	for name, from := range map[string]string{
 		"package.json": npmSource, "README.md": npmSource, "unink.d.ts": npmSource,
 		"LICENSE": ".", "THIRD_PARTY.md": ".",
+		"segment.onnx": networks, "overview.onnx": networks, "judge.onnx": networks,
+		"orient.onnx": networks, "flatten.onnx": networks,
 	} {
 		content, err := os.ReadFile(filepath.Join(from, name))
 		if err != nil {
@@ -51,26 +57,24 @@ func npmPackage(target string) error {
 	return npmScripts(target, made.Engine.Bytes)
 }
 
-// unpack writes what a file of dist/ holds.
-func unpack(packed, target string) error {
-	in, err := os.Open(packed)
+// readPacked reads what a file of dist/ holds.
+func readPacked(name string) ([]byte, error) {
+	packed, err := os.ReadFile(filepath.Join(dist, packedName(name)))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer func() { _ = in.Close() }()
-	z, err := gzip.NewReader(in)
+	if isLarge(name) {
+		return unbrotli(packed)
+	}
+	z, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	content, err := io.ReadAll(z)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(target, content, 0o644)
+	return io.ReadAll(z)
 }
 
 // npmScripts bundles the scripts for browsers and those for Node, where ONNX Runtime is another.
-func npmScripts(target string, bytes int) error {
+func npmScripts(target string, size int) error {
 	wasmExec, err := goWasmExec()
 	if err != nil {
 		return err
@@ -86,7 +90,7 @@ func npmScripts(target string, bytes int) error {
 	for platform, entries := range scripts {
 		options := esbuild(entries)
 		options.Outdir, options.Platform, options.Write = target, platform, true
-		options.Define = map[string]string{"BYTES": fmt.Sprint(bytes)}
+		options.Define = map[string]string{"BYTES": fmt.Sprint(size)}
 		options.Alias = map[string]string{
 			"go-wasm-exec":         wasmExec,
 			"onnxruntime-web/wasm": "./" + root + "/node_modules/onnxruntime-web/dist/" + runtimes[platform],

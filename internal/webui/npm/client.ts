@@ -2,7 +2,7 @@
 import type { News, Order, Parts } from '../src/front/orders';
 import type * as unink from './unink';
 
-declare const BYTES: number; // of the engine and its runtime
+declare const BYTES: number; // of what is loaded before the first page
 
 /** A worker, of whichever kind. */
 export interface Engine {
@@ -30,6 +30,13 @@ const parts: Parts = {
   engine: new URL('./engine.wasm', import.meta.url).href,
   runtime: new URL('./runtime.wasm', import.meta.url).href,
   loader: new URL('./runtime.js', import.meta.url).href,
+  networks: {
+    segment: new URL('./segment.onnx', import.meta.url).href,
+    overview: new URL('./overview.onnx', import.meta.url).href,
+    judge: new URL('./judge.onnx', import.meta.url).href,
+    orient: new URL('./orient.onnx', import.meta.url).href,
+    flatten: new URL('./flatten.onnx', import.meta.url).href,
+  },
   bytes: BYTES,
 };
 

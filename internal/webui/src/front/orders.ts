@@ -6,13 +6,18 @@
  */
 export type Options = Record<string, string | boolean | undefined>;
 
-/** Where the parts of the engine are, and how many bytes of WebAssembly they have. */
+/** Where the parts of the engine are, and how many bytes those have that it is loaded from before the first page. */
 export interface Parts {
   engine: string;
   runtime: string;
   loader: string;
+  networks: Record<Network, string>;
   bytes: number;
 }
+
+/** The engine's networks: those that see every page, and those that a page may need. */
+export type Network = typeof firstNetworks[number] | 'orient' | 'flatten';
+export const firstNetworks = ['segment', 'overview', 'judge'] as const;
 
 /** What the page asks for: first the engine, then pages. */
 export type Order = { parts: Parts } | { picture: Blob; options: Options };

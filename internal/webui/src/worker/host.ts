@@ -2,7 +2,7 @@
 // once, then cleans one page at a time; who wants to stop it ends the worker.
 import 'go-wasm-exec';
 import * as ort from 'onnxruntime-web/wasm';
-import type { News, Options, Order, Parts } from '../front/orders';
+import { firstNetworks, type Network, type News, type Options, type Order, type Parts } from '../front/orders';
 
 /** What kinds of workers do in ways of their own. */
 export interface Surroundings {
@@ -20,6 +20,7 @@ interface Host {
   ready(clean: Clean): void;
   failed(code: string, message: string): void;
   stage(name: string): void;
+  network(name: Network, done: (onnx: Uint8Array) => void, failed: (message: string) => void): void;
 }
 
 type Clean = (
@@ -41,16 +42,26 @@ interface Cleaned {
 /** What takes a worker's orders. */
 export function serve({ tell, read, open, threads }: Surroundings): (order: Order) => void {
   let clean: Clean;
-  const fail = (failed: string, message: string): void => tell({ failed, message });
+  let unloaded = false; // a network could not be loaded, whatever the engine makes of that
+  const fail = (failed: string, message: string): void => tell({ failed: unloaded ? 'load' : failed, message });
 
   /** Loads the engine and starts it. */
-  async function load({ engine, runtime, loader, bytes }: Parts): Promise<void> {
+  async function load({ engine, runtime, loader, networks, bytes }: Parts): Promise<void> {
     const counted = counter((loaded) => tell({ loaded: Math.min(1, loaded / bytes) }));
     const go = new Go();
+    const there = new Map<Network, ArrayBuffer>();
     const [binary, { instance }] = await Promise.all([
-      read(runtime).then(counted).then((response) => response.arrayBuffer()),
+      read(runtime).then(counted).then(content),
       WebAssembly.instantiateStreaming(read(engine).then(counted), go.importObject),
+      ...firstNetworks.map(async (name) => {
+        there.set(name, await read(networks[name]).then(counted).then(content));
+      }),
     ]);
+    async function network(name: Network): Promise<Uint8Array> {
+      const onnx: ArrayBuffer = there.get(name) ?? await read(networks[name]).then(right).then(content);
+      there.delete(name); // the engine keeps what it makes of it
+      return new Uint8Array(onnx);
+    }
     ort.env.wasm.wasmBinary = binary;
     ort.env.wasm.wasmPaths = { mjs: loader };
     ort.env.wasm.numThreads = threads;
@@ -62,6 +73,10 @@ export function serve({ tell, read, open, threads }: Surroundings): (order: Orde
       },
       failed: fail,
       stage: (stage) => tell({ stage }),
+      network: (name, done, failed) => void network(name).then(done, (error: unknown) => {
+        unloaded = true;
+        failed(String(error));
+      }),
     };
     Object.assign(globalThis, { ort, unink });
     // The program ends only when it fails, such as without memory.
@@ -87,18 +102,22 @@ export function serve({ tell, read, open, threads }: Surroundings): (order: Orde
   };
 }
 
+const content = (response: Response): Promise<ArrayBuffer> => response.arrayBuffer();
+
+function right(response: Response): Response {
+  if (!response.ok) throw new Error(`${response.url} answers ${response.status}`);
+  return response;
+}
+
 /** Passes responses on and tells how many bytes of them all have come. */
 function counter(told: (loaded: number) => void): (response: Response) => Response {
   let loaded = 0;
-  return (response) => {
-    if (!response.ok) throw new Error(`${response.url} answers ${response.status}`);
-    return new Response(response.body!.pipeThrough(new TransformStream<Uint8Array, Uint8Array>({
-      transform(piece, controller) {
-        told(loaded += piece.length);
-        controller.enqueue(piece);
-      },
-    })), { headers: { 'Content-Type': 'application/wasm' } });
-  };
+  return (response) => new Response(right(response).body!.pipeThrough(new TransformStream<Uint8Array, Uint8Array>({
+    transform(piece, controller) {
+      told(loaded += piece.length);
+      controller.enqueue(piece);
+    },
+  })), { headers: { 'Content-Type': 'application/wasm' } });
 }
 
 const file = (bytes: Bytes | null, type: string): Blob | undefined => (bytes ? new Blob([bytes], { type }) : undefined);
