@@ -77,7 +77,8 @@ func check(from fs.FS, name string, network func(name string) ([]byte, error)) (
 		return nil, m, err
 	}
 	if sum := sha256.Sum256(onnx); hex.EncodeToString(sum[:]) != m.SHA256 {
-		return nil, m, fmt.Errorf("%s.onnx does not match the SHA-256 in %s.json", name, name)
+		return nil, m, fmt.Errorf("%s.onnx does not match the SHA-256 in %s.json: run \"make deps\" "+
+			"after it was trained anew", name, name)
 	}
 	return onnx, m, nil
 }

@@ -18,7 +18,7 @@ var engineFiles = []string{"engine.worker.js", "engine.wasm", "runtime.worker.js
 	"segment.onnx", "overview.onnx", "judge.onnx"}
 
 // laterNetworks are loaded when a page needs them.
-var laterNetworks = []string{"orient.onnx", "flatten.onnx"}
+var laterNetworks = []string{"flatten.onnx", "orient.onnx"}
 
 // engineSize is how much of engineFiles is WebAssembly and networks.
 type engineSize struct {

@@ -260,10 +260,10 @@ func (b *builder) serviceWorker() error {
 			later = append(later, name)
 		}
 	}
-	for _, name := range laterNetworks {
-		later = append(later, b.Files[name])
-	}
 	slices.Sort(later)
+	for _, name := range laterNetworks { // first, since a page may need them
+		later = slices.Insert(later, 0, b.Files[name])
+	}
 	rest, err := json.Marshal(later)
 	if err != nil {
 		return err

@@ -34,7 +34,6 @@ export async function cleanHere(page: Page, options: Options, signal: AbortSigna
     if (!engine) await start(signal, told);
     const answer = await ask({ picture: page.source!, options: wanted(page.source!, options) }, signal, told);
     if (!('image' in answer)) throw new Error('the engine answers something else');
-    navigator.serviceWorker?.controller?.postMessage('keep'); // what else the page can load, after the first page
     const { image, handwriting, before, report } = answer;
     return { image, handwriting: handwriting!, before, unwritten: JSON.parse(report).removed === 0, strokes: [] };
   } catch (error) {
@@ -57,6 +56,7 @@ async function start(signal: AbortSignal, told: Told): Promise<void> {
     bytes: shown.engine!.bytes,
   };
   await ask({ parts }, signal, told);
+  navigator.serviceWorker?.controller?.postMessage('keep');
 }
 
 function stop(): void {

@@ -181,7 +181,7 @@ function showPlace(): void {
   const here = onDevice();
   for (const line of findAll('#private')) {
     line.hidden = !here;
-    find('span', line).textContent = loaded() ? t('front.js.engineThere') : t('front.js.engineSize', { size: bytes(shown.engine!.packed) });
+    find('span', line).textContent = loaded() ? t('front.js.engineThere') : t('front.js.engineSize', { size: bytes(isSecureContext ? shown.engine!.packed : shown.engine!.bytes) });
   }
   if (here) find('#left').hidden = true;
   else void showLeft();
