@@ -36,7 +36,7 @@ services-stop:
 	sh deploy/test/services.sh stop
 
 test: deps services
-	go test -timeout 30m ./...
+	go test -timeout 60m ./...
 
 race: deps services
 	go test -race -timeout 30m $(RACE)

@@ -12,8 +12,8 @@ import (
 	"unink/internal/browsertest"
 )
 
-// TestPDFByWorkers has workers clean a PDF while they are killed: it comes back whole, and each page
-// is paid for once.
+// TestPDFByWorkers has workers clean a PDF while they are killed: it comes back whole, and each
+// page is paid for once.
 func TestPDFByWorkers(t *testing.T) {
 	t.Parallel()
 	const pages = 12
@@ -44,11 +44,8 @@ func TestPDFByWorkers(t *testing.T) {
 	if used := must(c.Used())(t); used != pages {
 		t.Errorf("%d credits are gone for %d pages", used, pages)
 	}
-	res := must(c.pdf(http.MethodGet, j.File, nil))(t)
-	defer func() { _ = res.Body.Close() }()
-	file := must(io.ReadAll(res.Body))(t)
-	if !bytes.HasPrefix(file, []byte("%PDF-")) {
-		t.Errorf("the file is %.20q (%s)", file, res.Status)
+	if file := must(c.pdf(http.MethodGet, j.File, nil))(t); !bytes.HasPrefix(file, []byte("%PDF-")) {
+		t.Errorf("the file is %.20q", file)
 	}
 }
 
@@ -82,19 +79,19 @@ func (c *Caller) PDF(id string) (pdfState, error) {
 }
 
 func (c *Caller) pdfState(method, path string, body []byte) (pdfState, error) {
-	res, err := c.pdf(method, path, body)
+	answer, err := c.pdf(method, path, body)
 	if err != nil {
 		return pdfState{}, err
 	}
-	defer func() { _ = res.Body.Close() }()
 	var told struct{ Data pdfState }
-	if err := json.NewDecoder(res.Body).Decode(&told); err != nil || told.Data.ID == "" {
-		return pdfState{}, fmt.Errorf("%s %s: %s (%w)", method, path, res.Status, err)
+	if err := json.Unmarshal(answer, &told); err != nil || told.Data.ID == "" {
+		return pdfState{}, fmt.Errorf("%s %s: %.200s (%w)", method, path, answer, err)
 	}
 	return told.Data, nil
 }
 
-func (c *Caller) pdf(method, path string, body []byte) (*http.Response, error) {
+// pdf is what one service answers.
+func (c *Caller) pdf(method, path string, body []byte) ([]byte, error) {
 	scheme, _, _ := c.system.config.hosts()
 	req, err := http.NewRequest(method, scheme+"://"+c.host+path, bytes.NewReader(body))
 	if err != nil {
@@ -102,5 +99,10 @@ func (c *Caller) pdf(method, path string, body []byte) (*http.Response, error) {
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Authorization", "Bearer "+c.token)
-	return c.system.Services[0].client.Do(req)
+	res, err := c.system.Services[0].client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	return io.ReadAll(res.Body)
 }

@@ -37,7 +37,8 @@ func TestANewOptionIsDescribed(t *testing.T) {
 	all := option.All
 	t.Cleanup(func() { option.All = all })
 	option.All = append(slices.Clone(all), option.Option{
-		Flag: "keep-stamps", Form: "keepStamps", Key: "keep_stamps", Script: "keepStamps", Help: "Leave stamps.",
+		Flag: "keep-stamps", Form: "keepStamps", Key: "keep_stamps", Script: "keepStamps",
+		Help: "Leave stamps.",
 	})
 	option.All[0].Values = []string{"scan", "colour", "newspaper"}
 	for path, wants := range map[string]map[string]int{
