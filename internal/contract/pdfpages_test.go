@@ -99,10 +99,10 @@ func sendsOddPDFs(t *testing.T, _ *service, p *browsertest.Page) {
 // A page of a PDF on which there is nothing stays in its place, as it is.
 func keepsBlankPages(t *testing.T, _ *service, p *browsertest.Page) {
 	p.Toggle("[name=preserveColor][value=true]") // which turns no page
-	pickAll(p, p.File("a.pdf", browsertest.PDF(browsertest.PDFPage{Width: 100, Height: 100, Grey: 90},
-		browsertest.PDFPage{Width: 120, Height: 100, Grey: 100, Blank: true}, browsertest.PDFPage{
-			Width: 140, Height: 100, Grey: 90,
-		})))
+	pickAll(p, p.File("a.pdf", browsertest.PDF(
+		browsertest.PDFPage{Width: 100, Height: 100, Grey: 90, Written: true},
+		browsertest.PDFPage{Width: 120, Height: 100, Grey: 100, Blank: true},
+		browsertest.PDFPage{Width: 140, Height: 100, Grey: 90, Written: true})))
 	p.UntilLong(
 		`states() == 'done' && document.querySelector('.state').textContent == 'Done, 3 pages'`,
 	)
@@ -179,10 +179,10 @@ func sendsPDFBeyondCredits(t *testing.T, s *service, p *browsertest.Page) {
 	logIn(p, u)
 	p.Until(`document.querySelector('#left span').textContent == '2 credits left, one for each page.'`)
 	p.Toggle("[name=preserveColor][value=true]") // which turns no page
-	p.Pick(p.File("a.pdf", browsertest.PDF(browsertest.PDFPage{Width: 100, Height: 100, Grey: 90},
-		browsertest.PDFPage{Width: 120, Height: 100, Grey: 90}, browsertest.PDFPage{
-			Width: 140, Height: 100, Grey: 90,
-		})))
+	p.Pick(p.File("a.pdf", browsertest.PDF(
+		browsertest.PDFPage{Width: 100, Height: 100, Grey: 90, Written: true},
+		browsertest.PDFPage{Width: 120, Height: 100, Grey: 90, Written: true},
+		browsertest.PDFPage{Width: 140, Height: 100, Grey: 90, Written: true})))
 	p.UntilLong(
 		`states() == 'choosing' && document.querySelector('.state').textContent == 'This PDF has 3 pages and needs a credit for each; you have 2. Which pages?'`,
 	)
