@@ -5,9 +5,10 @@
 // The worker has onnxruntime-web as the global "ort" and an object "unink" with four functions.
 // ready(clean) is called once pages can be cleaned, failed(code, message) if they never can, and
 // stage(name) as each stage leaves a page, with the names of [unink.Pictures].
-// network(name, done, failed) is called when a network is first needed, some before ready and some
-// for a page; done(onnx) takes its file as a Uint8Array, failed(message) says why there is none. One
-// page is cleaned at a time:
+// network(name, done, failed) is called when a network is first needed, before ready or for a page:
+// done(onnx) takes its file as a Uint8Array, failed(message) says why there is none.
+//
+// One page is cleaned at a time:
 //
 //	clean(picture, options, done, failed)
 //

@@ -216,16 +216,22 @@ func (s PDFs) Prune(ctx context.Context, now time.Time) error {
 // Claim implements [pdfjob.Store]. The outer conditions are what makes it safe: of two processes
 // that chose the same job, the later one finds its lease taken.
 func (s PDFs) Claim(ctx context.Context, holder string,
-	now, lease time.Time) (j pdfjob.Job, claimed bool, err error) {
+	now, lease time.Time) (pdfjob.Job, bool, error) {
+	return s.claim(ctx, `
+		UPDATE pdf_jobs SET holder = $1, served = $2, lease = $3, state = 'working'
+		WHERE state IN ('waiting', 'working') AND lease <= $2 AND id = (
+			SELECT id FROM pdf_jobs AS next WHERE state IN ('waiting', 'working') AND lease <= $2
+			ORDER BY (SELECT MAX(served) FROM pdf_jobs AS others WHERE others.owner = next.owner), served, created, id
+			LIMIT 1)
+		RETURNING id`, holder, micros(now), micros(lease))
+}
+
+// claim runs an update that takes one job at most, and reads the job that it took.
+func (s PDFs) claim(ctx context.Context, update string,
+	args ...any) (j pdfjob.Job, claimed bool, err error) {
 	err = s.db.tx(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		var id string
-		err := tx.QueryRowContext(ctx, `
-			UPDATE pdf_jobs SET holder = $1, served = $2, lease = $3, state = 'working'
-			WHERE state IN ('waiting', 'working') AND lease <= $2 AND id = (
-				SELECT id FROM pdf_jobs AS next WHERE state IN ('waiting', 'working') AND lease <= $2
-				ORDER BY (SELECT MAX(served) FROM pdf_jobs AS others WHERE others.owner = next.owner), served, created, id
-				LIMIT 1)
-			RETURNING id`, holder, micros(now), micros(lease)).Scan(&id)
+		err := tx.QueryRowContext(ctx, update, args...).Scan(&id)
 		claimed = err == nil
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
@@ -413,26 +419,13 @@ func (s PDFs) End(ctx context.Context, j pdfjob.Job, holder string) error {
 }
 
 // ClaimHook implements [pdfjob.Store].
-func (s PDFs) ClaimHook(ctx context.Context,
-	now, lease time.Time) (j pdfjob.Job, claimed bool, err error) {
-	err = s.db.tx(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		var id string
-		err := tx.QueryRowContext(ctx, `
-			UPDATE pdf_jobs SET hook_due = $2, hook_tries = hook_tries + 1
-			WHERE hook_due > 0 AND hook_due <= $1 AND id = (
-				SELECT id FROM pdf_jobs WHERE hook_due > 0 AND hook_due <= $1 AND expires > $1
-				ORDER BY hook_due, id LIMIT 1)
-			RETURNING id`, micros(now), micros(lease)).Scan(&id)
-		claimed = err == nil
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil
-		} else if err != nil {
-			return err
-		}
-		j, err = s.job(ctx, askingIn(tx), "id = $1", id)
-		return err
-	})
-	return j, claimed && err == nil, err
+func (s PDFs) ClaimHook(ctx context.Context, now, lease time.Time) (pdfjob.Job, bool, error) {
+	return s.claim(ctx, `
+		UPDATE pdf_jobs SET hook_due = $2, hook_tries = hook_tries + 1
+		WHERE hook_due > 0 AND hook_due <= $1 AND id = (
+			SELECT id FROM pdf_jobs WHERE hook_due > 0 AND hook_due <= $1 AND expires > $1
+			ORDER BY hook_due, id LIMIT 1)
+		RETURNING id`, micros(now), micros(lease))
 }
 
 // HookDue implements [pdfjob.Store].
