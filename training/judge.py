@@ -121,8 +121,9 @@ class Judge(nn.Module):
 
 
 def write_pages(out, split, names, laid, signed, drawings, composed, printed, seed):
-    """Real pages of a split as they are and as training shows them, clean ones with others' writing,
-    clean ones with a word or a line of it alone, such as a signature, parts of clean ones with a drawn word, composed ones, and the pages these are made of before anybody writes on them, with labels."""
+    """Pages with labels: real ones of a split as they are and as training shows them; clean ones with others' writing,
+    and with a word or a line of it alone, such as a signature; parts of clean ones with a drawn word; composed ones; and
+    the pages these are made of, before anybody writes on them and with a word or a line."""
     out, rng = Path(out), np.random.default_rng(seed)
     for name in ("pages", "labels"):
         (out / name).mkdir(parents=True, exist_ok=True)
@@ -145,8 +146,8 @@ def write_pages(out, split, names, laid, signed, drawings, composed, printed, se
         store(out, f"s-{i:04d}", *views.real_page(rng, under, over, sparse_share=1))
     digital = [s for s in hands if s.digital]
     for i in range(drawings if digital else 0):
-        under, over = (group[int(rng.integers(len(group)))] for group in (clean, digital))
-        store(out, f"d-{i:04d}", *drawn(rng, under, over), ".png")
+        under = clean[int(rng.integers(len(clean)))]
+        store(out, f"d-{i:04d}", *drawn(rng, under, digital), ".png")
     shards = Shards(split, needed=False)
     for i in rng.permutation(len(shards))[:composed]:
         store(out, f"c-{i:05d}", *shards.crop(int(i)))
@@ -155,10 +156,13 @@ def write_pages(out, split, names, laid, signed, drawings, composed, printed, se
         page = composer.page(rng)
         scale = net.EM / page.em * np.exp(rng.normal(0, 0.15))
         image = cv2.resize(np.ascontiguousarray(page.image), None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
-        store(out, f"p-{i:05d}", image, real.printed_label(image), ".png")
+        label = real.printed_label(image)
+        store(out, f"p-{i:05d}", image, label, ".png")
+        if hands:
+            store(out, f"q-{i:05d}", *views.transplanted(rng, image, label, *few_words(rng, hands)), ".png")
 
 
-def drawn(rng, under, over):
+def drawn(rng, under, overs):
     """A small page as programs draw them, with a word or a line that is drawn as evenly as its print."""
     image, label = views.sized(rng, under)
     printed = np.argwhere(label[::8, ::8] == net.PRINT)
@@ -166,13 +170,18 @@ def drawn(rng, under, over):
     sides = [int(min(n, net.EM * rng.uniform(*SMALL))) for n in label.shape]
     spot = tuple(slice(y, y + side) for y, side in zip(
         (int(np.clip(a - rng.integers(side), 0, n - side)) for a, n, side in zip(at, label.shape, sides)), sides))
-    written, where = views.sized(rng, over)
+    return views.transplanted(rng, image[spot], label[spot], *few_words(rng, overs))
+
+
+def few_words(rng, sources):
+    """A word or a line that somebody wrote: the picture around it, and its labels."""
+    written, where = views.sized(rng, sources[int(rng.integers(len(sources)))])
     where = views.sparse(rng, where)
     hand = np.argwhere(np.isin(where, views.HANDS))
-    if len(hand):
-        word = tuple(slice(max(0, low - 4), high + 5) for low, high in zip(hand.min(0), hand.max(0)))
-        written, where = written[word], where[word]
-    return views.transplanted(rng, image[spot], label[spot], written, where)
+    if not len(hand):
+        return written, where
+    word = tuple(slice(max(0, low - 4), high + 5) for low, high in zip(hand.min(0), hand.max(0)))
+    return written[word], where[word]
 
 
 def store(out, name, image, label, form=".jpg"):
@@ -310,7 +319,7 @@ def main():
     c.add_argument("--names", default="", help="regular expression that the names of real pages begin with: those "
                    "that the segmenter has not seen, where it learned without the others")
     c.add_argument("--laid", default=200, type=int, help="pages with others' writing")
-    c.add_argument("--signed", default=0, type=int, help="clean pages with a word or a line of others' writing alone")
+    c.add_argument("--signed", default=0, type=int, help="clean pages with a word or a line of others' writing")
     c.add_argument("--drawn", default=120, type=int, help="small pages with a word that was drawn on a screen")
     c.add_argument("--composed", default=30, type=int)
     c.add_argument("--printed", default=0, type=int, help="pages that composed ones are made of, as they are printed")

@@ -92,6 +92,47 @@ def axes(rng, curve=True, size="width:16em"):
     return svg(200, 200, "".join(parts), size)
 
 
+def graph(rng, size="width:100%"):
+    """Curves on plain axes, without a grid: what a maths book shows of a function, or a circle."""
+    width, height, unit = rng.choice((300, 420, 540)), rng.choice((160, 220, 300)), rng.uniform(18, 45)
+    x0, y0 = width * rng.choice((0.06, 0.5)), height * rng.choice((0.5, 0.5, 0.9))
+    a, b, c = rng.uniform(0.4, 2), rng.uniform(0.4, 2.5), rng.uniform(-2, 2)
+    curves = (
+        lambda t: a * math.sin(b * t), lambda t: a * math.cos(b * t) + c, lambda t: a * t * t / 4 + c,
+        lambda t: a * t * (t - b) * (t + b) / 6, lambda t: math.exp(min(b * t / 2, 6)), lambda t: a * t + c,
+        lambda t: a / t if abs(t) > 0.05 else math.nan, lambda t: math.sqrt(a * t) if t > 0 else math.nan,
+        lambda t: a * math.exp(-b * t * t), lambda t: a * abs(t - c),
+    )
+    axis = f'stroke-width="{rng.choice((0.5, 0.8, 1, 1.3))}"'
+    parts = [path([(2, y0), (width - 4, y0)], axis), path([(x0, height - 2), (x0, 4)], axis)]
+    if rng.random() < 0.6:
+        parts += [path([(width - 10, y0 - 3), (width - 4, y0), (width - 10, y0 + 3)], axis),
+                  path([(x0 - 3, 10), (x0, 4), (x0 + 3, 10)], axis)]
+    if rng.random() < 0.6:
+        parts += [svg_text(width - 8, y0 - 6, "x", 11), svg_text(x0 + 9, 12, "y", 11)]
+    if rng.random() < 0.5:
+        for i in range(int(-x0 / unit) + 1, int((width - x0) / unit)):
+            at = x0 + i * unit
+            parts += [path([(at, y0 - 2), (at, y0 + 2)], axis), svg_text(at, y0 + 11, i, 8) if i else ""]
+    colours = ("#00f", "#f00", "#008000", "#000", "#000", *PALETTE)
+    for _ in range(rng.choice((1, 1, 1, 2, 3))):
+        look = f'stroke="{rng.choice(colours)}" stroke-width="{rng.uniform(0.8, 2.4):.1f}"'
+        if rng.random() < 0.15:
+            x, y = rng.uniform(0.2, 0.8) * width, rng.uniform(0.3, 0.7) * height
+            parts.append(f'<ellipse cx="{x:.0f}" cy="{y:.0f}" rx="{rng.uniform(20, 70):.0f}" ry="{rng.uniform(20, 70):.0f}" {look}/>')
+            continue
+        curve, run = rng.choice(curves), []
+        for x in range(0, width, 2):
+            y = y0 - unit * curve((x - x0) / unit)
+            if 0 <= y <= height:
+                run.append((x, y))
+            elif run:
+                parts.append(path(run, look))
+                run = []
+        parts.append(path(run, look) if run else "")
+    return svg(width, height, "".join(parts), size)
+
+
 def geometry(rng):
     """A lettered figure: polygon or circle, with diagonals, heights and marks."""
     kind = rng.choice(("triangle", "triangle", "quad", "polygon", "circle", "solid", "angle"))

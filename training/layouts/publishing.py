@@ -132,6 +132,28 @@ def listing(page):
     return f'<div>{page.title()}</div><div class="flow" style="font-family:{face};{box}">{"".join(lines)}</div>'
 
 
+LINK_COLOURS = ("#00f", "#00f", "#0000ee", "#0563c1", "#06c", "#1a0dab", "#551a8b", "#f00", "#c00", "#080")
+
+
+@family(6)
+def hypertext(page):
+    """A report or web page as programs print it: links and headings in colours of the screen."""
+    rng = page.rng
+    colour, heading = rng.choice(LINK_COLOURS), rng.choice((*LINK_COLOURS, page.ink, page.ink))
+    line = rng.choice(("underline", "underline", "underline", "none"))
+    def link():
+        words = " ".join(page.term() for _ in range(rng.randint(1, 4)))
+        return f'<span style="color:{colour};text-decoration:{line}">{words}</span>'
+    kinds = (
+        lambda: f"<p>{page.sentence()} {link()} {page.paragraph(rng.randint(1, 4))}</p>",
+        lambda: f"<p>{page.paragraph(rng.randint(2, 6))}</p>",
+        lambda: "<ul>" + "".join(f"<li>{link()}{rng.choice(('', ' – ' + page.term()))}</li>" for _ in range(rng.randint(2, 8))) + "</ul>",
+        lambda: f'<h2 style="color:{heading};text-decoration:{rng.choice(("none", "none", "underline"))}">{page.title()}</h2>',
+        lambda: f"<div>{link()}</div>",
+    )
+    return f'<h1 style="color:{heading}">{page.title()}</h1><div class="flow">{"".join(rng.choice(kinds)() for _ in range(24))}</div>'
+
+
 @family(2)
 def maps(page):
     """Maps, plans and diagrams with their keys, some with names to fill in."""

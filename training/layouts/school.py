@@ -603,6 +603,19 @@ def pinyin_words(page):
     return sheet(page, [instruction(page, "fill"), *rows], 1)
 
 
+@family(4)
+def graphs(page):
+    """A page of mathematics with graphs of functions between its text."""
+    rng = page.rng
+    kinds = (
+        lambda: f"<p>{page.paragraph(rng.randint(1, 3))}</p>",
+        lambda: f'<div class="mid">{figures.graph(rng, f"width:{rng.choice((45, 60, 80, 100))}%")}</div>',
+        lambda: '<div class="row">' + "".join(figures.graph(rng, "width:48%") for _ in range(2)) + "</div>",
+        lambda: f'<div class="mid">{formula(page, True)}</div>',
+    )
+    return f'<h2>{page.title()}</h2><div class="flow">{"".join(rng.choice(kinds)() for _ in range(14))}</div>'
+
+
 @family(2)
 def essay_page(page):
     """A prompt, then a page of answer rules, perhaps with a picture or word count."""
