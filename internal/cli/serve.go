@@ -59,6 +59,7 @@ type serveCmd struct {
 	PerHour          int      `default:"30" env:"UNINK_PER_HOUR" help:"The same in any hour (${default})."`
 	PerCustomer      int      `default:"4" env:"UNINK_PER_CUSTOMER" help:"Requests at once that a customer may have (${default})."`
 	PdfJobs          int      `default:"${pdf_jobs}" env:"UNINK_PDF_JOBS" help:"Whole PDFs that a customer may have here at a time, under way or done (${default})."`
+	PdfSpace         int      `default:"${pdf_space}" env:"UNINK_PDF_SPACE" placeholder:"GB" help:"Room for all customers' whole PDFs in the database, in GB (${default}); then they are told to come later."`
 	WebhookNetwork   []string `env:"UNINK_WEBHOOK_NETWORKS" placeholder:"CIDR" help:"Private networks that customers' webhooks may be in. Default: none; webhooks go to the internet alone."`
 	GuestCredits     int      `default:"${guest_credits}" env:"UNINK_GUEST_CREDITS" help:"Pages a guest may have cleaned a day, by device (${default}) …"`
 	GuestAddress     int      `default:"${guest_address}" env:"UNINK_GUEST_ADDRESS_CREDITS" help:"… and by address (${default})."`
@@ -153,7 +154,8 @@ func serveDefaults() kong.Vars {
 	return kong.Vars{
 		"queue":         strconv.FormatFloat(d.Gate.Queue, 'g', -1, 64),
 		"max_requests":  strconv.Itoa(d.MaxRequests),
-		"pdf_jobs":      strconv.Itoa(pdfjob.DefaultJobs),
+		"pdf_jobs":      strconv.Itoa(pdfjob.DefaultBounds.Jobs),
+		"pdf_space":     strconv.FormatInt(pdfjob.DefaultBounds.Bytes>>30, 10),
 		"guest_credits": strconv.Itoa(d.GuestDaily), "guest_address": strconv.Itoa(d.GuestAddressDaily),
 		"pdf_guest_credits": strconv.Itoa(d.PDFGuestDaily),
 		"pdf_guest_address": strconv.Itoa(d.PDFGuestAddressDaily),
@@ -303,7 +305,7 @@ func networks(flag string, texts []string) (list []netip.Prefix, err error) {
 const fleetPages = 16
 
 func (c *serveCmd) pdfs(workers int) (p pdfjob.Config, err error) {
-	p.Jobs, p.Pages = c.PdfJobs, workers
+	p.Jobs, p.Bytes, p.Pages = c.PdfJobs, int64(c.PdfSpace)<<30, workers
 	if c.Fleet != "" {
 		p.Pages = fleetPages
 	}

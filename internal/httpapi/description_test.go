@@ -383,7 +383,8 @@ func withAccountsOn(t testing.TB, address string, change ...func(*Services)) *ac
 	cfg.Browser = webui.BrowserOff // its pages are cleaned by the service
 	kept, err := store.NewPDFs(db, secret)
 	must(err)
-	pdfs, err := pdfjob.New(kept, credits, pdfjob.Config{Jobs: 1, Pages: 1}, time.Now, log)
+	pdfs, err := pdfjob.New(kept, credits, pdfjob.Config{Bounds: pdfjob.DefaultBounds, Pages: 1},
+		time.Now, log)
 	must(err)
 	services := &Services{
 		PDFs: pdfs, Accounts: accounts, Credits: credits, Catalogue: credit.DefaultCatalogue(),

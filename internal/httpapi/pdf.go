@@ -220,6 +220,9 @@ func pdfFailure(err error) error {
 		return &failure{kind: tooManyOpen, cause: err, retryAfter: time.Minute,
 			message: "you have as many PDFs here as you may; delete those that you have fetched, or wait " +
 				"for others to be done"}
+	case errors.Is(err, pdfjob.ErrFull):
+		return busy(err, "there is no room for another PDF until others are fetched or expire; try "+
+			"again later")
 	case errors.Is(err, pdfjob.ErrKeyReused):
 		return creditFailure(credit.ErrKeyReused)
 	}

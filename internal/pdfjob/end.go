@@ -39,12 +39,14 @@ func (w *work) end(ctx context.Context, document []byte) error {
 	default:
 		w.job.State = Done
 	}
-	if w.job.Bytes, err = w.write(ctx, document); err != nil {
+	size, err := w.write(ctx, document)
+	if err != nil {
 		if again, _ := w.engine.Passing(err); again || ctx.Err() != nil || errors.Is(err, ErrLost) {
 			return err
 		}
 		return w.giveBack(ctx, counts.Charged, err)
 	}
+	w.job.Bytes = size
 	return w.finish(ctx)
 }
 

@@ -32,6 +32,7 @@ const (
 var (
 	ErrNotFound  = errors.New("pdfjob: there is no such job")
 	ErrTooMany   = errors.New("pdfjob: the customer has as many jobs as it may")
+	ErrFull      = errors.New("pdfjob: there is no room for another document")
 	ErrKeyReused = errors.New("pdfjob: idempotency key was used with another body")
 	ErrKeyTaken  = errors.New("pdfjob: there is a job with this idempotency key")
 	// ErrLost says that a job or a page is somebody else's by now, or gone.
@@ -112,9 +113,9 @@ const PieceBytes = 1 << 20
 
 // Store keeps jobs. Each method that changes something does it wholly or not at all.
 type Store interface {
-	// Add keeps a new job, unless its owner has most or more, [ErrTooMany], or one with its key,
-	// [ErrKeyTaken].
-	Add(ctx context.Context, j Job, document []byte, most int) error
+	// Add keeps a new job, unless its owner has as many as it may, [ErrTooMany], or one with its key,
+	// [ErrKeyTaken], or there is no room for the document, [ErrFull].
+	Add(ctx context.Context, j Job, document []byte, b Bounds) error
 	// Keyed returns the job with a key that has not expired, or [ErrNotFound].
 	Keyed(ctx context.Context, owner, key string, now time.Time) (Job, error)
 	// Job returns a job that has not expired, or [ErrNotFound].
@@ -179,15 +180,21 @@ type Engine interface {
 	Note(owner string, p Problem, charged int, took time.Duration)
 }
 
+// Bounds say what is taken.
+type Bounds struct {
+	Jobs  int   // that a customer may have, under way or done
+	Bytes int64 // of all customers' documents, pages and files; those under way may exceed it
+}
+
+// DefaultBounds are those of a service on one machine.
+var DefaultBounds = Bounds{Jobs: 20, Bytes: 20 << 30}
+
 // Config tunes a [Service].
 type Config struct {
-	Jobs     int            // that a customer may have at a time
+	Bounds
 	Pages    int            // worked on at once of one document
 	Networks []netip.Prefix // private ones that hooks may be in
 }
-
-// DefaultJobs are the jobs that a customer may have, under way or done.
-const DefaultJobs = 20
 
 // Service takes jobs and works on them. It is safe for concurrent use.
 type Service struct {
@@ -208,13 +215,17 @@ func New(store Store, credits *credit.Service, c Config, now func() time.Time,
 		return nil, fmt.Errorf("a customer's PDFs and their pages at once must be at least 1, not %d "+
 			"and %d", c.Jobs, c.Pages)
 	}
+	if c.Bytes < MaxBytes {
+		return nil, fmt.Errorf("the room for PDFs must hold one of %d MiB at least, not %d bytes",
+			MaxBytes>>20, c.Bytes)
+	}
 	return &Service{store: store, credits: credits, config: c, now: now, log: log,
 		woken: make(chan struct{}, 1), hooks: make(chan struct{}, 1),
 		post: newPoster(c.Networks)}, nil
 }
 
 // Add takes a job. One with the key of another is that one. The error is also [ErrTooMany],
-// [ErrKeyReused] or [*credit.InsufficientError].
+// [ErrFull], [ErrKeyReused] or [*credit.InsufficientError].
 func (s *Service) Add(ctx context.Context, j Job, document []byte) (Job, error) {
 	j.ID, j.State, j.Created = ident.New("pdf"), Waiting, s.now()
 	j.Expires = j.Created.Add(2 * Life)
@@ -233,7 +244,7 @@ func (s *Service) Add(ctx context.Context, j Job, document []byte) (Job, error) 
 			err = &credit.InsufficientError{Owner: j.Owner}
 		}
 		if err == nil {
-			err = s.store.Add(ctx, j, document, s.config.Jobs)
+			err = s.store.Add(ctx, j, document, s.config.Bounds)
 		}
 		if !errors.Is(err, ErrKeyTaken) {
 			nudge(s.woken)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -72,8 +73,16 @@ func (w *world) pass(d time.Duration) {
 	w.passed += d
 }
 
+const room = pdfjob.MaxBytes
+
 // each runs a test on both databases, with so many credits.
 func each(t *testing.T, credits int, test func(t *testing.T, w *world)) {
+	eachOn(t, credits, func(s pdfjob.Store) pdfjob.Store { return s }, test)
+}
+
+// eachOn runs a test on stores of jobs made of those of both databases.
+func eachOn(t *testing.T, credits int, of func(pdfjob.Store) pdfjob.Store,
+	test func(t *testing.T, w *world)) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		w := &world{t: t}
 		var err error
@@ -89,7 +98,8 @@ func each(t *testing.T, credits int, test func(t *testing.T, w *world)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.Service, err = pdfjob.New(kept, w.credits, pdfjob.Config{Jobs: 5, Pages: 2}, w.now,
+		w.Service, err = pdfjob.New(of(kept), w.credits, pdfjob.Config{
+			Bounds: pdfjob.Bounds{Jobs: 5, Bytes: room}, Pages: 2}, w.now,
 			slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
@@ -184,6 +194,38 @@ func TestFailedPagesStayAndCostNothing(t *testing.T) {
 	})
 }
 
+// full has no room for files, and loses the first try to end a job.
+type full struct {
+	pdfjob.Store
+	lost *atomic.Bool
+}
+
+func (s full) AddPiece(ctx context.Context, id string, part, piece int, data []byte) error {
+	if part == pdfjob.File {
+		return errors.New("the disk is full")
+	}
+	return s.Store.AddPiece(ctx, id, part, piece, data)
+}
+
+func (s full) End(ctx context.Context, j pdfjob.Job, holder string) error {
+	if s.lost.CompareAndSwap(false, true) {
+		return errors.New("the database is away")
+	}
+	return s.Store.End(ctx, j, holder)
+}
+
+// What the pages of a file cost that cannot be written comes back, once.
+func TestUnwrittenFileIsGivenBack(t *testing.T) {
+	of := func(s pdfjob.Store) pdfjob.Store { return full{s, new(atomic.Bool)} }
+	eachOn(t, 5, of, func(t *testing.T, w *world) {
+		good := engine{func(image.Image) error { return nil }}
+		j := w.work(good, w.add(scans(3), pdfjob.Options{}).ID)
+		if j.State != pdfjob.Failed || j.Counts().Charged != 0 || j.Bytes != 0 || w.balance() != 5 {
+			t.Errorf("%+v, %d credits left", j, w.balance())
+		}
+	})
+}
+
 // A page whose workers fail each time, or that panics, is given up, and costs nothing.
 func TestPoisonedPagesAreGivenUp(t *testing.T) {
 	each(t, 5, func(t *testing.T, w *world) {
@@ -198,6 +240,21 @@ func TestPoisonedPagesAreGivenUp(t *testing.T) {
 		if j.State != pdfjob.Failed || w.balance() != 5 {
 			t.Errorf("%+v, %d credits left", j, w.balance())
 		}
+	})
+}
+
+func TestRoomIsBounded(t *testing.T) {
+	each(t, 5, func(t *testing.T, w *world) {
+		large := append([]byte("%PDF-1.4\n"), make([]byte, room-100)...)
+		first := w.add(large, pdfjob.Options{})
+		other := pdfjob.Job{Owner: owner}
+		if _, err := w.Add(t.Context(), other, scans(1)); !errors.Is(err, pdfjob.ErrFull) {
+			t.Errorf("beyond the room: %v", err)
+		}
+		if err := w.Delete(t.Context(), owner, first.ID); err != nil {
+			t.Fatal(err)
+		}
+		w.add(scans(1), pdfjob.Options{})
 	})
 }
 

@@ -51,9 +51,9 @@ func (s PDFs) open(id string, part, piece int, sealed []byte) ([]byte, error) {
 	return data, nil
 }
 
-// Add implements [pdfjob.Store]. Requests that come in the same moment may make a customer's jobs
-// more than most by as many.
-func (s PDFs) Add(ctx context.Context, j pdfjob.Job, document []byte, most int) error {
+// Add implements [pdfjob.Store]. Requests that come in the same moment may exceed the bounds by as
+// many.
+func (s PDFs) Add(ctx context.Context, j pdfjob.Job, document []byte, b pdfjob.Bounds) error {
 	options, err := json.Marshal(j.Options)
 	if err != nil {
 		return err
@@ -66,13 +66,8 @@ func (s PDFs) Add(ctx context.Context, j pdfjob.Job, document []byte, most int) 
 			DELETE FROM pdf_jobs WHERE owner = $1 AND expires <= $2`, j.Owner, now); err != nil {
 			return err
 		}
-		var has int
-		if err := tx.QueryRowContext(ctx, `SELECT COUNT(*) FROM pdf_jobs WHERE owner = $1`,
-			j.Owner).Scan(&has); err != nil {
+		if err := s.refuse(ctx, tx, j.Owner, len(document), b); err != nil {
 			return err
-		}
-		if has >= most {
-			return pdfjob.ErrTooMany
 		}
 		key := sql.NullString{String: j.Key, Valid: j.Key != ""}
 		if _, err := tx.ExecContext(ctx, `
@@ -89,6 +84,25 @@ func (s PDFs) Add(ctx context.Context, j pdfjob.Job, document []byte, most int) 
 		return pdfjob.ErrKeyTaken
 	}
 	return err
+}
+
+// refuse says why there is no room for an owner's document, if there is none.
+func (s PDFs) refuse(ctx context.Context, tx *sql.Tx, owner string, size int,
+	b pdfjob.Bounds) error {
+	var jobs int
+	var bytes int64
+	if err := tx.QueryRowContext(ctx, `SELECT (SELECT COUNT(*) FROM pdf_jobs WHERE owner = $1),
+		(SELECT CAST(COALESCE(SUM(LENGTH(data)), 0) AS BIGINT) FROM pdf_pieces)`,
+		owner).Scan(&jobs, &bytes); err != nil {
+		return err
+	}
+	switch {
+	case jobs >= b.Jobs:
+		return pdfjob.ErrTooMany
+	case bytes+int64(size) > b.Bytes:
+		return pdfjob.ErrFull
+	}
+	return nil
 }
 
 func (s PDFs) addPart(ctx context.Context, tx *sql.Tx, id string, part int, data []byte) error {
