@@ -221,7 +221,7 @@ func pdfFailure(err error) error {
 			message: "you have as many PDFs here as you may; delete those that you have fetched, or wait " +
 				"for others to be done"}
 	case errors.Is(err, pdfjob.ErrFull):
-		return busy(err, "there is no room for another PDF until others are fetched or expire; try "+
+		return busy(err, "there is no room for another PDF until others are deleted or expire; try "+
 			"again later")
 	case errors.Is(err, pdfjob.ErrKeyReused):
 		return creditFailure(credit.ErrKeyReused)
