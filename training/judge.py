@@ -322,7 +322,7 @@ def main():
     c.add_argument("--signed", default=0, type=int, help="clean pages with a word or a line of others' writing")
     c.add_argument("--drawn", default=120, type=int, help="small pages with a word that was drawn on a screen")
     c.add_argument("--composed", default=30, type=int)
-    c.add_argument("--printed", default=0, type=int, help="pages that composed ones are made of, as they are printed")
+    c.add_argument("--printed", default=0, type=int, help="pages that composed ones are made of, as they are printed and with a few words")
     c.add_argument("--seed", default=1, type=int)
     c = commands.add_parser("train")
     c.add_argument("regions", nargs="+")

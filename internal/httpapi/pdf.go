@@ -221,8 +221,8 @@ func pdfFailure(err error) error {
 			message: "you have as many PDFs here as you may; delete those that you have fetched, or wait " +
 				"for others to be done"}
 	case errors.Is(err, pdfjob.ErrFull):
-		return busy(err, "there is no room for another PDF until others are deleted or expire; try "+
-			"again later")
+		return &failure{kind: overloaded, cause: err, retryAfter: time.Minute,
+			message: "there is no room for another PDF until others are deleted or expire; try again later"}
 	case errors.Is(err, pdfjob.ErrKeyReused):
 		return creditFailure(credit.ErrKeyReused)
 	}

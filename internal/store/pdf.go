@@ -51,8 +51,8 @@ func (s PDFs) open(id string, part, piece int, sealed []byte) ([]byte, error) {
 	return data, nil
 }
 
-// Add implements [pdfjob.Store]. Requests that come in the same moment may exceed the bounds by as
-// many.
+// Add implements [pdfjob.Store]. Requests that come in the same moment may together exceed the
+// bounds.
 func (s PDFs) Add(ctx context.Context, j pdfjob.Job, document []byte, b pdfjob.Bounds) error {
 	options, err := json.Marshal(j.Options)
 	if err != nil {
@@ -86,7 +86,7 @@ func (s PDFs) Add(ctx context.Context, j pdfjob.Job, document []byte, b pdfjob.B
 	return err
 }
 
-// refuse says why there is no room for an owner's document, if there is none.
+// refuse returns why an owner's document of a size is not taken, or nil.
 func (s PDFs) refuse(ctx context.Context, tx *sql.Tx, owner string, size int,
 	b pdfjob.Bounds) error {
 	var jobs int
