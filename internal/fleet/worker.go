@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"unink"
+	"unink/internal/pause"
 )
 
 // WorkerConfig configures a [Worker].
@@ -147,18 +148,9 @@ func (w *Worker) next(taking context.Context) *nats.Msg {
 	w.free.Add(-1)
 	if err != nil && taking.Err() == nil {
 		w.log.Error("no pages can be taken", "cause", err)
-		pause(taking, w.pace.beat)
+		_ = pause.For(taking, w.pace.beat)
 	}
 	return m
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }
 
 // serve takes an offer, if it can be served, and sees it to its end.
@@ -180,7 +172,7 @@ func (w *Worker) serve(working context.Context, m *nats.Msg) error {
 		return nil
 	case o.Not == w.id:
 		_ = l.sayJSON(decline, note{Worker: w.id})
-		pause(working, w.pace.look) // while others can take it
+		_ = pause.For(working, w.pace.look) // while others can take it
 		return nil
 	}
 	if err := l.sayJSON(take, note{Worker: w.id}); err != nil {

@@ -1,14 +1,18 @@
 package httpapi
 
 import (
+	"context"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"unink/internal/credit"
 	"unink/internal/gate"
+	"unink/internal/pdfjob"
 )
 
 // While there is no place for a page, its caller hears the same as ever, credits first, but nothing
@@ -82,4 +86,41 @@ func TestRefusedPagesAreNotWrittenDown(t *testing.T) {
 	}
 	// the key is still free for any page
 	want(cleanup(rich.Slug, richToken, "new", picture(t, 33, 33)), http.StatusOK, "0")
+}
+
+// noRoom is a store of PDFs without room for another.
+type noRoom struct{ pdfjob.Store }
+
+func (noRoom) Add(context.Context, pdfjob.Job, []byte, pdfjob.Bounds) error {
+	return pdfjob.ErrFull
+}
+
+// A PDF that there is no room for is to come again later, and costs nothing.
+func TestPDFsFindNoRoom(t *testing.T) {
+	s := withAccounts(t, func(services *Services) {
+		var err error
+		services.PDFs, err = pdfjob.New(noRoom{}, services.Credits,
+			pdfjob.Config{Bounds: pdfjob.DefaultBounds, Pages: 1}, time.Now, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+	c, token := s.bought("full@example.com", "full-shop")
+	if _, _, err := s.services.Credits.Grant(t.Context(), credit.Grant{Owner: customerOwner(c.ID),
+		Credits: 1, Expires: credit.Never, Source: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	body, content := formOf(t, field{name: "pdf", data: []byte("%PDF-1.7\n")})
+	r := httptest.NewRequest(http.MethodPost, "/pdf", body)
+	r.Host = c.Slug + "." + s.cfg.Domain
+	r.Header.Set("Authorization", "Bearer "+token)
+	r.Header.Set("Content-Type", content)
+	a := s.send(r)
+	if a.status != http.StatusServiceUnavailable || a.header.Get("Retry-After") != "60" {
+		t.Errorf("status %d, to come again in %q s: %s", a.status, a.header.Get("Retry-After"), a.body)
+	}
+	left, err := s.services.Credits.Balance(t.Context(), customerOwner(c.ID))
+	if err != nil || left != 1 {
+		t.Errorf("%d credits are left, %v", left, err)
+	}
 }

@@ -222,7 +222,8 @@ func pdfFailure(err error) error {
 				"for others to be done"}
 	case errors.Is(err, pdfjob.ErrFull):
 		return &failure{kind: overloaded, cause: err, retryAfter: time.Minute,
-			message: "there is no room for another PDF until others are deleted or expire; try again later"}
+			message: "there is no room for another PDF of yours; delete those that you have fetched, or " +
+				"try again later"}
 	case errors.Is(err, pdfjob.ErrKeyReused):
 		return creditFailure(credit.ErrKeyReused)
 	}

@@ -24,6 +24,7 @@ import (
 	"unink"
 	"unink/internal/imagefile"
 	"unink/internal/option"
+	"unink/internal/pause"
 )
 
 // Server is a service's developer entry point that cleans the pages.
@@ -61,7 +62,7 @@ func newRemote(ctx context.Context, s Server, jobs int, stop func(error)) *remot
 	transport.MaxIdleConnsPerHost = jobs
 	transport.DialContext = dial
 	r := &remote{
-		working: ctx, stop: stop, token: s.Token, pause: pause,
+		working: ctx, stop: stop, token: s.Token, pause: pause.For,
 		http: &http.Client{
 			Transport: transport, Timeout: longestRequest,
 			// the token is for this host
@@ -102,17 +103,6 @@ const (
 	longestPause   = 30 * time.Second
 	mostAnswer     = 512 << 20
 )
-
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
 
 // cleanupRequest is the body of POST /cleanup. What is not asked for is left out: older services do
 // not know all options.

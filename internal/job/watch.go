@@ -11,6 +11,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"unink/internal/misuse"
+	"unink/internal/pause"
 )
 
 const (
@@ -172,7 +173,7 @@ func unfinished(path string) bool {
 // rest waits until the folder should be looked at again; false at the end of ctx. However much
 // changes, some time is between two looks.
 func (w *Watch) rest(ctx context.Context) bool {
-	if pause(ctx, w.settling) != nil {
+	if pause.For(ctx, w.settling) != nil {
 		return false
 	}
 	if w.waiting {

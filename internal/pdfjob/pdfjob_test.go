@@ -258,6 +258,33 @@ func TestRoomIsBounded(t *testing.T) {
 	})
 }
 
+// One customer who takes all the room that it may leaves some for others.
+func TestRoomIsShared(t *testing.T) {
+	each(t, 1, func(t *testing.T, w *world) {
+		const other = "customer:d"
+		if _, _, err := w.credits.Grant(t.Context(), credit.Grant{Owner: other, Plan: "p", Credits: 1,
+			Expires: credit.Never, Source: "other"}); err != nil {
+			t.Fatal(err)
+		}
+		add := func(owner string) error {
+			_, err := w.Add(t.Context(), pdfjob.Job{Owner: owner},
+				append([]byte("%PDF-1.4\n"), make([]byte, room/5)...))
+			return err
+		}
+		for range 2 {
+			if err := add(owner); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := add(owner); !errors.Is(err, pdfjob.ErrFull) {
+			t.Errorf("the third document that takes a fifth of the room: %v", err)
+		}
+		if err := add(other); err != nil {
+			t.Errorf("another customer's: %v", err)
+		}
+	})
+}
+
 func TestJobsAreForgotten(t *testing.T) {
 	each(t, 5, func(t *testing.T, w *world) {
 		good := engine{func(image.Image) error { return nil }}

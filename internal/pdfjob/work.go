@@ -16,6 +16,7 @@ import (
 	"unink/internal/credit"
 	"unink/internal/ident"
 	"unink/internal/job"
+	"unink/internal/pause"
 	"unink/internal/pdf"
 )
 
@@ -311,7 +312,7 @@ func (p *payment) CleanImage(ctx context.Context, m image.Image,
 				return nil, err
 			}
 		}
-		if err := pause(ctx, retryWait); err != nil {
+		if err := pause.For(ctx, retryWait); err != nil {
 			return nil, err
 		}
 	}
@@ -374,15 +375,4 @@ func (p *payment) release(ctx context.Context) {
 		p.log.Error("a hold was not released", "hold", p.hold, "error", err)
 	}
 	p.hold = ""
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/caddyserver/certmagic"
 
 	"unink/internal/ident"
+	"unink/internal/pause"
 )
 
 // Certificates keeps what certmagic needs to remember (accounts, keys, certificates, challenges
@@ -191,7 +192,7 @@ func (c *Certificates) Lock(ctx context.Context, name string) error {
 		if got || err != nil {
 			return err
 		}
-		if err := pause(ctx, lockPoll); err != nil {
+		if err := pause.For(ctx, lockPoll); err != nil {
 			return err
 		}
 	}
@@ -224,7 +225,7 @@ func (c *Certificates) TryLock(ctx context.Context, name string) (bool, error) {
 // keep moves the end of a lock's lease on, until it is given back or another one's.
 func (c *Certificates) keep(ctx context.Context, name string, lock heldLock) {
 	defer close(lock.ended)
-	for pause(ctx, c.lease/3) == nil {
+	for pause.For(ctx, c.lease/3) == nil {
 		attempt, cancel := context.WithTimeout(ctx, c.lease/3)
 		ours, err := affected(c.db.write.ExecContext(
 			attempt, `UPDATE certificate_locks SET expires = $3 WHERE name = $1 AND holder = $2`,
@@ -253,16 +254,4 @@ func (c *Certificates) Unlock(ctx context.Context, name string) error {
 		ctx, `DELETE FROM certificate_locks WHERE name = $1 AND holder = $2`, name, lock.holder,
 	)
 	return err
-}
-
-// pause waits, unless ctx ends before.
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -86,20 +86,25 @@ func (s PDFs) Add(ctx context.Context, j pdfjob.Job, document []byte, b pdfjob.B
 	return err
 }
 
-// refuse returns why an owner's document of a size is not taken, or nil.
+// refuse returns why an owner's document of a size is not taken, or nil. An owner holds no more
+// than is still free, so that many who take all they may leave room for others (dynamic thresholds,
+// Choudhury and Hahne, 1998).
 func (s PDFs) refuse(ctx context.Context, tx *sql.Tx, owner string, size int,
 	b pdfjob.Bounds) error {
 	var jobs int
-	var bytes int64
-	if err := tx.QueryRowContext(ctx, `SELECT (SELECT COUNT(*) FROM pdf_jobs WHERE owner = $1),
-		(SELECT CAST(COALESCE(SUM(LENGTH(data)), 0) AS BIGINT) FROM pdf_pieces)`,
-		owner).Scan(&jobs, &bytes); err != nil {
+	var own, all int64
+	if err := tx.QueryRowContext(ctx, `
+		SELECT (SELECT COUNT(*) FROM pdf_jobs WHERE owner = $1),
+			CAST(COALESCE(SUM(CASE WHEN j.owner = $1 THEN LENGTH(p.data) END), 0) AS BIGINT),
+			CAST(COALESCE(SUM(LENGTH(p.data)), 0) AS BIGINT)
+		FROM pdf_pieces p JOIN pdf_jobs j ON j.id = p.job`,
+		owner).Scan(&jobs, &own, &all); err != nil {
 		return err
 	}
-	switch {
+	switch free := b.Bytes - all; {
 	case jobs >= b.Jobs:
 		return pdfjob.ErrTooMany
-	case bytes+int64(size) > b.Bytes:
+	case own+int64(size) > free:
 		return pdfjob.ErrFull
 	}
 	return nil

@@ -27,6 +27,8 @@ import (
 	"github.com/pressly/goose/v3/lock"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"unink/internal/pause"
 )
 
 //go:embed migrations/*.sql
@@ -218,12 +220,9 @@ func (db *DB) insist(ctx context.Context, do func(context.Context, *sql.Tx) erro
 		if n == attempts || !again(err) {
 			return err
 		}
-		pause := time.NewTimer(time.Duration(rand.Int64N(int64(5*time.Millisecond) << n)))
-		select {
-		case <-pause.C:
-		case <-ctx.Done():
-			pause.Stop()
-			return ctx.Err()
+		wait := time.Duration(rand.Int64N(int64(5*time.Millisecond) << n))
+		if err := pause.For(ctx, wait); err != nil {
+			return err
 		}
 	}
 }
