@@ -69,7 +69,7 @@ type Engine struct {
 	Judge     nn.Runner // tells which regions of ink were written
 	Orienter  nn.Runner
 	Flattener nn.Runner
-	Em        float64 // of body text, in pixels, that the segmenter wants
+	Em        float64 // of body text, in pixels, that segmenter and overview want
 	Threads   int     // goroutines for one page
 	// Show, if any, is given the page as it comes ("input") and as each stage leaves it. It must
 	// not change the picture, nor keep it.
@@ -193,19 +193,19 @@ func workOn(e *Engine, src *image.RGBA, o Options) *work {
 		view: view{src: src}}
 }
 
-// view is a page and the picture of it that the networks see.
+// view is a page and its working picture.
 type view struct {
 	src *image.RGBA
 	m   *raster.RGB
 	em  float64 // the print's size in src
 }
 
-// viewOf brings a page to the size that the network wants, given the size of its print.
+// viewOf makes a page's working picture, given the size of its print.
 func (e *Engine) viewOf(src *image.RGBA, em float64) view {
-	return view{src, segment.WorkingPicture(src, em, e.Em, e.Threads), em}
+	return view{src, segment.WorkingPicture(src, em, e.Threads), em}
 }
 
-// scale is the size of the picture that the networks see, relative to the page.
+// scale is the size of the working picture, relative to the page.
 func (v *view) scale() float64 { return float64(v.m.W) / float64(v.src.Rect.Dx()) }
 
 // orient turns the page upright, where that is wanted and the print can be read. Print that leans
@@ -327,7 +327,7 @@ func (w *work) classify(ctx context.Context) (*image.RGBA, error) {
 }
 
 func (e *Engine) networks() segment.Networks {
-	return segment.Networks{Overview: e.Overview, Tiles: e.Segmenter}
+	return segment.Networks{Overview: e.Overview, Tiles: e.Segmenter, Em: e.Em}
 }
 
 // Probe runs one tile through the network: nil says that pages can be cleaned.
@@ -336,7 +336,7 @@ func (e *Engine) Probe(ctx context.Context) error { return e.networks().Probe(ct
 // segment classifies the pixels of the page, and finds its paper.
 func (w *work) segment(ctx context.Context) (err error) {
 	w.paper = segment.Paper(w.m, w.Threads)
-	p := segment.Picture{Page: w.src, RGB: w.m, Gain: segment.Exposure(w.paper)}
+	p := segment.Picture{Page: w.src, Em: w.em, RGB: w.m, Gain: segment.Exposure(w.paper)}
 	w.scores, err = w.networks().Classify(ctx, p, w.Threads)
 	return err
 }

@@ -6,14 +6,13 @@ import (
 
 	"unink/internal/nn"
 	"unink/internal/restore/flatten"
-	"unink/internal/restore/measure"
 )
 
 // Flatten finds what makes an opaque picture of an upright page flat, as Clean does, on a picture
 // of the page at which the network would look.
 func Flatten(ctx context.Context, runner nn.Runner, src *image.RGBA, workers int) (
 	flatten.Result, error) {
-	w := workOn(&Engine{Flattener: runner, Em: measure.PriorEm, Threads: workers}, src,
+	w := workOn(&Engine{Flattener: runner, Threads: workers}, src,
 		Options{KeepOrientation: true})
 	if _, err := w.orient(ctx); err != nil {
 		return flatten.Result{}, err
@@ -26,7 +25,7 @@ func Flatten(ctx context.Context, runner nn.Runner, src *image.RGBA, workers int
 // network is not sure, the print too small to be read, or the picture black.
 func Upright(ctx context.Context, runner nn.Runner, src *image.RGBA, workers int) (
 	quarters int, p float64, err error) {
-	w := workOn(&Engine{Orienter: runner, Em: measure.PriorEm, Threads: workers}, src, Options{})
+	w := workOn(&Engine{Orienter: runner, Threads: workers}, src, Options{})
 	if _, err := w.orient(ctx); err != nil {
 		return 0, 0, err
 	}

@@ -39,7 +39,7 @@ func BenchmarkOrient(b *testing.B) {
 	defer func() { _ = runner.Close() }()
 	src := restoretest.Picture(b, filepath.Join(root, "docs", "before.jpg"))
 	size := measure.Print(src, 2)
-	v := (&Engine{Em: 24, Threads: 2}).viewOf(src, size.Likely())
+	v := (&Engine{Threads: 2}).viewOf(src, size.Likely())
 	for b.Loop() {
 		if _, _, err := orient.Quarters(context.Background(), runner, v.m, size.Times(v.scale()),
 			2); err != nil {

@@ -12,7 +12,7 @@ import (
 	"unink/internal/restore/canvas"
 )
 
-// blankSheet is a canvas of 600 × 480 pixels at the network's scale, of noisy paper.
+// blankSheet is a canvas of 600 × 480 working pixels, of noisy paper.
 func blankSheet(paper func(x, y int) color.RGBA) *canvas.Canvas {
 	const w, h = 600, 480
 	r := rand.New(rand.NewPCG(1, 2))

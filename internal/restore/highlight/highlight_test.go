@@ -54,7 +54,7 @@ func TestHighlighterIsLifted(t *testing.T) {
 			page := image.NewRGBA(clean.Rect)
 			copy(page.Pix, clean.Pix)
 			highlight(page, strip, c)
-			m := segment.WorkingPicture(page, 24, 24, 2)
+			m := segment.WorkingPicture(page, segment.WorkingEm, 2)
 			h := Find(m, saidOf(m, 0), 2)
 			if h == nil || len(h.tints) != 1 {
 				t.Fatalf("found %+v, want one", h)
@@ -94,7 +94,7 @@ func TestPanelsAndInkAreNoHighlighter(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			page := restoretest.Sheet(700, 500, 24)
 			highlight(page, c.strip, c.colour)
-			m := segment.WorkingPicture(page, 24, 24, 2)
+			m := segment.WorkingPicture(page, segment.WorkingEm, 2)
 			if h := Find(m, saidOf(m, c.hand), 2); h != nil {
 				t.Errorf("found %+v", h.tints)
 			}

@@ -7,15 +7,15 @@ import (
 	"unink/internal/raster"
 )
 
-// largestOverview is the scale of the picture that the overview looks at, against the working
-// picture, at most.
+// largestOverview is the scale of the picture that the overview looks at, against that of
+// the tiles, at most.
 const largestOverview = 0.5
 
 // overview is what the network says of the whole page: a vector of nn.ContextPlanes values for each
 // square of nn.ContextStride pixels of a small picture of it, plane by plane.
 type overview struct {
 	v     []float32
-	scale float64 // of the small picture, against the working picture
+	scale float64 // of the small picture, against that of the tiles
 }
 
 // overview has the whole page looked at.
@@ -39,7 +39,7 @@ func (n Networks) overview(ctx context.Context, p Picture, workers int) (*overvi
 	return o, n.Overview.Run(ctx, shape, in, o.v)
 }
 
-// under fills to with what the overview says of the cells of a tile at x, y of the working picture.
+// under fills to with what the overview says of the cells of a tile at x, y of the picture.
 func (o *overview) under(to []float32, tile nn.Shape, x, y int) {
 	side := nn.Overview.W / nn.ContextStride
 	columns, rows := o.cells(x, tile.W), o.cells(y, tile.H)

@@ -2,6 +2,7 @@ package segment
 
 import (
 	"unink/internal/nn"
+	"unink/internal/raster"
 )
 
 // Confidence is the share of the ink that is plainly of one kind.
@@ -48,6 +49,28 @@ func (s *Scores) paste(logits []float32, tile nn.Shape, tx, ty tileSpan) {
 }
 
 func score(v float32) int8 { return int8(min(max(v*Unit, -127), 127)) }
+
+// resized brings scores to a picture of another size.
+func (s *Scores) resized(w, h, workers int) *Scores {
+	if w == s.W && h == s.H {
+		return s
+	}
+	return &Scores{W: w, H: h, Hand: resizedPlane(s.Hand, s.W, s.H, w, h, workers),
+		Print: resizedPlane(s.Print, s.W, s.H, w, h, workers)}
+}
+
+func resizedPlane(scores []int8, sw, sh, w, h, workers int) []int8 {
+	const zero = 128 // of bytes, which can be resized
+	shifted := make([]uint8, len(scores))
+	for i, v := range scores {
+		shifted[i] = uint8(int(v) + zero)
+	}
+	out := make([]int8, w*h)
+	for i, v := range raster.ResizeGrey(shifted, sw, sh, w, h, workers) {
+		out[i] = int8(int(v) - zero)
+	}
+	return out
+}
 
 // Relabel makes a pixel of ink writing or print.
 func (s *Scores) Relabel(i int, hand bool) {

@@ -15,13 +15,24 @@ import (
 // Networks tell the classes of pixels: one looks at the whole page, the other at its tiles.
 type Networks struct {
 	Overview, Tiles nn.Runner
+	Em              float64 // of body text that they want, in pixels
 }
 
-// Picture is a page as the networks see it.
+// Picture is a page as the stages see it.
 type Picture struct {
 	Page        *image.RGBA
-	*raster.RGB            // the page at the working size
+	Em          float64    // of the page's body text, in its pixels
+	*raster.RGB            // the working picture
 	Gain        [3]float32 // of its planes
+}
+
+// shown is the picture at the size that the networks want.
+func (n Networks) shown(p Picture, workers int) Picture {
+	w, h := sizeAt(p.Page.Rect.Dx(), p.Page.Rect.Dy(), p.Em, n.Em)
+	if w != p.W || h != p.H {
+		p.RGB = raster.Resize(p.Page, w, h, workers)
+	}
+	return p
 }
 
 // Probe runs an empty tile through the network.
@@ -32,9 +43,16 @@ func (n Networks) Probe(ctx context.Context) error {
 }
 
 // Classify classifies every pixel of the working picture, so many tiles at once.
-func (n Networks) Classify(
-	ctx context.Context, p Picture, workers int,
-) (*Scores, error) {
+func (n Networks) Classify(ctx context.Context, p Picture, workers int) (*Scores, error) {
+	s, err := n.look(ctx, n.shown(p, workers), workers)
+	if err != nil {
+		return nil, err
+	}
+	return s.resized(p.W, p.H, workers), nil
+}
+
+// look classifies every pixel of a picture at the networks' size.
+func (n Networks) look(ctx context.Context, p Picture, workers int) (*Scores, error) {
 	page, err := n.overview(ctx, p, workers)
 	if err != nil {
 		return nil, err

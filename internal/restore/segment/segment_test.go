@@ -29,14 +29,45 @@ func TestSegmentStitchesInPlace(t *testing.T) {
 		for i := range m.Pix[0] {
 			m.Pix[0][i] = uint8((i%size.X*7 + i/size.X*13) % 120)
 		}
-		p := Picture{Page: image.NewRGBA(image.Rect(0, 0, m.W, m.H)), RGB: m, Gain: [3]float32{1, 1, 1}}
-		s, err := Networks{Overview: nn.Blind{}, Tiles: identity{}}.Classify(context.Background(), p, 2)
+		n := Networks{Overview: nn.Blind{}, Tiles: identity{}, Em: WorkingEm}
+		s, err := n.Classify(t.Context(), pictureOf(m), 2)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i, v := range m.Pix[0] {
 			if d := int(s.Hand[i]) - int(v); d < -1 || d > 1 {
 				t.Fatalf("%v: pixel %d,%d is %d, want %d", size, i%size.X, i/size.X, s.Hand[i], v)
+			}
+		}
+	}
+}
+
+// pictureOf is a picture whose print has the size of the working picture's already.
+func pictureOf(m *raster.RGB) Picture {
+	return Picture{Page: image.NewRGBA(image.Rect(0, 0, m.W, m.H)), Em: WorkingEm, RGB: m,
+		Gain: [3]float32{1, 1, 1}}
+}
+
+// Scores lie where their pixels do, also when the networks see the page at another size.
+func TestOtherSizesLieInPlace(t *testing.T) {
+	for _, em := range []float64{18, 32, 40} {
+		page := image.NewRGBA(image.Rect(0, 0, 700, 500))
+		for y := range 500 {
+			for x := range 700 {
+				page.Pix[page.PixOffset(x, y)] = uint8((x + y) / 10)
+			}
+		}
+		p := Picture{Page: page, Em: 20, RGB: WorkingPicture(page, 20, 2), Gain: [3]float32{1, 1, 1}}
+		s, err := Networks{Overview: nn.Blind{}, Tiles: identity{}, Em: em}.Classify(t.Context(), p, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.W != p.W || s.H != p.H {
+			t.Fatalf("the scores have %d×%d pixels, the working picture %d×%d", s.W, s.H, p.W, p.H)
+		}
+		for i, v := range p.Pix[0] {
+			if d := int(s.Hand[i]) - int(v); d < -1 || d > 1 {
+				t.Fatalf("em %v: pixel %d,%d is %d, want %d", em, i%p.W, i/p.W, s.Hand[i], v)
 			}
 		}
 	}
@@ -75,10 +106,8 @@ func TestContextLiesUnderItsTile(t *testing.T) {
 	for _, size := range []image.Point{{640, 896}, {600, 800}} {
 		scale := 512 / float64(size.Y)
 		m, tiles := raster.NewRGB(size.X, size.Y), &seen{}
-		p := Picture{Page: image.NewRGBA(image.Rect(0, 0, m.W, m.H)), RGB: m, Gain: [3]float32{1, 1, 1}}
-		if _, err := (Networks{Overview: ramp{min(scale, 0.5)}, Tiles: tiles}).Classify(
-			context.Background(), p, 1,
-		); err != nil {
+		n := Networks{Overview: ramp{min(scale, 0.5)}, Tiles: tiles, Em: WorkingEm}
+		if _, err := n.Classify(t.Context(), pictureOf(m), 1); err != nil {
 			t.Fatal(err)
 		}
 		d := tilingOf(size.X, size.Y)

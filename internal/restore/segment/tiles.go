@@ -8,16 +8,20 @@ import (
 	"unink/internal/raster"
 )
 
-// Bounds of the working picture. Above maxPixels the page is worked on smaller than the network
-// likes best; enlarging beyond maxEnlarge shows it nothing new.
+// WorkingEm is the em of body text in the working picture, in pixels. In these pixels the stages
+// measure ink.
+const WorkingEm = 24
+
+// Bounds of the pictures that the stages and the network see. Above maxPixels a page is worked on
+// smaller than they like best; enlarging it beyond maxEnlarge shows nothing new.
 const (
 	maxPixels  = 4.5e6
 	maxEnlarge = 2.0
 )
 
-// workingSize is the size at which the network sees the page: body text at its em.
-func workingSize(w, h int, em, modelEm float64) (ww, wh int) {
-	scale := min(modelEm/em, maxEnlarge, math.Sqrt(maxPixels/float64(w*h)))
+// sizeAt is the size of a page whose body text, of an em of so many pixels, is brought to another.
+func sizeAt(w, h int, em, wanted float64) (ww, wh int) {
+	scale := min(wanted/em, maxEnlarge, math.Sqrt(maxPixels/float64(w*h)))
 	return raster.Scaled(w, scale), raster.Scaled(h, scale)
 }
 
@@ -95,8 +99,9 @@ func cut(to []float32, m *raster.RGB, gain [3]float32, tile nn.Shape, x, y int) 
 	}
 }
 
-// WorkingPicture brings the page to the size the network wants.
-func WorkingPicture(src *image.RGBA, em, modelEm float64, workers int) *raster.RGB {
-	w, h := workingSize(src.Rect.Dx(), src.Rect.Dy(), em, modelEm)
+// WorkingPicture brings a page to the size at which the stages measure it. em is that of its body
+// text.
+func WorkingPicture(src *image.RGBA, em float64, workers int) *raster.RGB {
+	w, h := sizeAt(src.Rect.Dx(), src.Rect.Dy(), em, WorkingEm)
 	return raster.Resize(src, w, h, workers)
 }

@@ -11,7 +11,7 @@ import (
 	"unink/internal/restore/segment"
 )
 
-// Ruled lines and borders at the network's scale, where print has an em of about 24.
+// Ruled lines and borders in the working picture, where print has an em of about 24.
 const (
 	ruleRun    = 8   // a line less than some 7° off the axis is made of runs at least this long
 	rulePiece  = 30  // a piece of it between writing is this long
@@ -105,7 +105,7 @@ func nearLine(lines []int32, pieces []raster.Component, x, y, w, near int) bool 
 	return false
 }
 
-// Rule is a printed line at the network's scale: at column x (row, for a vertical one) from on,
+// Rule is a printed line of the working picture: at column x (row, for a vertical one) from on,
 // its centre lies at centre[x-from]; NaN where writing hides it.
 type Rule struct {
 	Vertical bool
