@@ -8,8 +8,6 @@ import (
 	"image"
 )
 
-const tagSampleFormat = 339
-
 var errTIFFKind = unsupportedError("its kind of samples" + tiffHint)
 
 // unsupported names what of a page the decoder does not know.

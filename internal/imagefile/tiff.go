@@ -33,6 +33,7 @@ const (
 	tagRowsPerStrip = 278
 	tagTileWidth    = 322
 	tagTileLength   = 323
+	tagSampleFormat = 339
 	tagICC          = 34675
 )
 
