@@ -1,6 +1,8 @@
 package strokes
 
 import (
+	"slices"
+
 	"unink/internal/raster"
 	"unink/internal/restore/segment"
 )
@@ -88,21 +90,22 @@ func besidePrint(s *segment.Scores, i int, lines []bool) bool {
 	return false
 }
 
-// keepUnwritten leaves a page as it is on which less than a dash seems to be written: that is print
-// of which a speck was mistaken.
+// keepUnwritten leaves a page as it is on which nothing as large as a letter's stroke seems to be
+// written: that is print of which specks were mistaken.
 func keepUnwritten(s *segment.Scores) {
-	const dash = 24 // working pixels
-	inked := 0
-	for _, v := range s.Hand {
-		if v > 0 {
-			inked++
-		}
-	}
-	if inked >= dash {
-		return
-	}
+	const stroke = 48 // working pixels: a line two wide and as long as an em
+	hand := make([]uint8, len(s.Hand))
 	for i, v := range s.Hand {
 		if v > 0 {
+			hand[i] = 1
+		}
+	}
+	_, pieces := raster.Components(hand, s.W)
+	if slices.ContainsFunc(pieces, func(c raster.Component) bool { return c.Area >= stroke }) {
+		return
+	}
+	for i := range hand {
+		if hand[i] > 0 {
 			s.Relabel(i, false)
 		}
 	}

@@ -1,6 +1,7 @@
 package strokes
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -88,17 +89,17 @@ func TestLinesAreTakenWhereStrokesTouchThem(t *testing.T) {
 	}
 }
 
-// A page of print with a speck that looks written stays whole; a dash of a pen goes.
+// A page of print with specks that look written stays whole; a stroke of a pen goes.
 func TestSpecksAloneMakeNoPageWritten(t *testing.T) {
-	speck := drawn("pppphhhp", "pppphhhp", "pppppppp")
-	keepUnwritten(speck)
-	if got := drawing(speck); strings.Contains(got, "h") {
-		t.Errorf("the speck is taken:\n%s", got)
+	specks := drawn(slices.Repeat([]string{strings.Repeat("pphhhppp", 12)}, 10)...)
+	keepUnwritten(specks)
+	if got := drawing(specks); strings.Contains(got, "h") {
+		t.Errorf("the specks are taken:\n%s", got)
 	}
-	row := strings.Repeat("h", 12)
-	dash := drawn(row, row)
-	keepUnwritten(dash)
-	if got := drawing(dash); got != row+"\n"+row {
-		t.Errorf("the dash stays:\n%s", got)
+	row := strings.Repeat("h", 24)
+	stroke := drawn(row, row)
+	keepUnwritten(stroke)
+	if got := drawing(stroke); got != row+"\n"+row {
+		t.Errorf("the stroke stays:\n%s", got)
 	}
 }
