@@ -1,8 +1,6 @@
 package strokes
 
 import (
-	"slices"
-
 	"unink/internal/raster"
 	"unink/internal/restore/segment"
 )
@@ -90,10 +88,10 @@ func besidePrint(s *segment.Scores, i int, lines []bool) bool {
 	return false
 }
 
-// keepUnwritten leaves a page as it is on which nothing as large as a letter's stroke seems to be
-// written: that is print of which specks were mistaken.
+// keepUnwritten leaves a page as it is on which a few specks alone seem to be written, none as
+// large as a letter's stroke: these are print that was mistaken.
 func keepUnwritten(s *segment.Scores) {
-	const stroke = 48 // working pixels: a line two wide and as long as an em
+	const stroke, few = 48, 4 * 48 // working pixels: a line two wide and as long as an em; four
 	hand := make([]uint8, len(s.Hand))
 	for i, v := range s.Hand {
 		if v > 0 {
@@ -101,8 +99,11 @@ func keepUnwritten(s *segment.Scores) {
 		}
 	}
 	_, pieces := raster.Components(hand, s.W)
-	if slices.ContainsFunc(pieces, func(c raster.Component) bool { return c.Area >= stroke }) {
-		return
+	inked := 0
+	for _, c := range pieces {
+		if inked += c.Area; c.Area >= stroke || inked >= few {
+			return
+		}
 	}
 	for i := range hand {
 		if hand[i] > 0 {

@@ -89,17 +89,21 @@ func TestLinesAreTakenWhereStrokesTouchThem(t *testing.T) {
 	}
 }
 
-// A page of print with specks that look written stays whole; a stroke of a pen goes.
+// A page of print with a few specks that look written stays whole. A stroke of a pen goes, and so
+// do many small marks.
 func TestSpecksAloneMakeNoPageWritten(t *testing.T) {
-	specks := drawn(slices.Repeat([]string{strings.Repeat("pphhhppp", 12)}, 10)...)
+	specks := drawn(slices.Repeat([]string{strings.Repeat("pphhhppp", 5)}, 12)...)
 	keepUnwritten(specks)
 	if got := drawing(specks); strings.Contains(got, "h") {
 		t.Errorf("the specks are taken:\n%s", got)
 	}
-	row := strings.Repeat("h", 24)
-	stroke := drawn(row, row)
-	keepUnwritten(stroke)
-	if got := drawing(stroke); got != row+"\n"+row {
-		t.Errorf("the stroke stays:\n%s", got)
+	row, marks := strings.Repeat("h", 24), strings.Repeat("pphhhppp", 6)
+	for name, written := range map[string][]string{"stroke": {row, row},
+		"marks": slices.Repeat([]string{marks}, 12)} {
+		s := drawn(written...)
+		keepUnwritten(s)
+		if got := drawing(s); got != strings.Join(written, "\n") {
+			t.Errorf("the %s stay:\n%s", name, got)
+		}
 	}
 }
