@@ -19,11 +19,12 @@ const (
 	boxReach                = 0.8   // of a side: how far a mark is followed beyond its box
 )
 
-// findMarks finds the marks in tick boxes and bubbles that were written.
-func findMarks(s *segment.Scores, plane *ink.Plane) []*mark {
+// findMarks finds the marks in tick boxes and bubbles that were written, and the registration marks
+// that were not.
+func findMarks(s *segment.Scores, plane *ink.Plane) ([]*mark, registrationMarks) {
 	labels, components := raster.Components(plane.Solid, s.W)
 	return append(findTicks(s, plane, labels, components),
-		findFilled(s, plane, labels, components)...)
+		findFilled(s, plane, labels, components)...), findRegistrationMarks(labels, components, s.W)
 }
 
 // findTicks finds the marks in tick boxes. The network sees a box and a tick as one small sign; but

@@ -21,7 +21,7 @@ func read(f restoretest.Form) (*segment.Scores, []*mark) {
 			plane.Solid[i], s.Print[i] = 1, 2*segment.Unit
 		}
 	}
-	marks := findMarks(s, plane)
+	marks, _ := findMarks(s, plane)
 	for _, m := range marks {
 		m.relabel(s)
 	}
@@ -100,7 +100,7 @@ func TestCrossedRingIsDrawnAnew(t *testing.T) {
 					plane.Solid[at], s.Hand[at] = 1, c.hand
 				}
 			}
-			marks := findMarks(s, plane)
+			marks, _ := findMarks(s, plane)
 			if len(marks) != c.found {
 				t.Fatalf("%d marks found, want %d", len(marks), c.found)
 			}

@@ -47,8 +47,9 @@ func Decide(ctx context.Context, judge nn.Runner, s *segment.Scores, plane *ink.
 func decide(ctx context.Context, judge nn.Runner, s *segment.Scores, plane *ink.Plane,
 	workers int) ([]Rule, []*mark, error) {
 	var marks []*mark
+	var registration registrationMarks
 	var search sync.WaitGroup
-	search.Go(func() { marks = findMarks(s, plane) })
+	search.Go(func() { marks, registration = findMarks(s, plane) })
 	lines, pieces := findRules(plane.Printed(), s.W, s.H)
 	v := survey(s, plane, lines, pieces, workers)
 	search.Wait()
@@ -64,6 +65,7 @@ func decide(ctx context.Context, judge nn.Runner, s *segment.Scores, plane *ink.
 	for _, m := range marks {
 		m.relabel(s)
 	}
+	registration.keep(s)
 	clearRules(s, plane, lines, pieces)
 	return printedRules(s, plane, lines, pieces), marks, nil
 }

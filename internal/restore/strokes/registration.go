@@ -1,0 +1,91 @@
+package strokes
+
+import (
+	"slices"
+
+	"unink/internal/raster"
+	"unink/internal/restore/segment"
+)
+
+// registrationMarks are solid discs or squares, printed near the corners of a sheet that a machine
+// reads, by which it finds its place. A filled bubble looks like one, but does not lie beyond all
+// else on the page.
+type registrationMarks struct {
+	boxes  []box
+	labels []int32
+}
+
+// findRegistrationMarks finds those of a page: in three of its corners at least, and of one size.
+func findRegistrationMarks(labels []int32, components []raster.Component, w int) registrationMarks {
+	const fewest = 3
+	h := len(labels) / w
+	var solid []box
+	for i, c := range components {
+		b := box{Component: c, label: int32(i + 1)}
+		if !b.isSolid(labels, w) {
+			continue
+		}
+		if _, ok := b.inCorner(components, w, h); ok {
+			solid = append(solid, b)
+		}
+	}
+	solid = alikeInSize(solid)
+	corners := map[corner]bool{}
+	for _, b := range solid {
+		at, _ := b.inCorner(components, w, h)
+		corners[at] = true
+	}
+	if len(corners) < fewest {
+		return registrationMarks{}
+	}
+	return registrationMarks{solid, labels}
+}
+
+// keep makes the marks print, with their rims.
+func (r registrationMarks) keep(s *segment.Scores) {
+	const rim = 2
+	for _, b := range r.boxes {
+		for y := max(b.Y0-rim, 0); y < min(b.Y1+rim, s.H); y++ {
+			for x := max(b.X0-rim, 0); x < min(b.X1+rim, s.W); x++ {
+				i := y*s.W + x
+				if own := r.labels[i] == b.label || r.labels[i] == 0; own && s.Hand[i] > 0 {
+					s.Relabel(i, false)
+				}
+			}
+		}
+	}
+}
+
+// isSolid says that a component is a disc or a square without a hole.
+func (b *box) isSolid(labels []int32, w int) bool {
+	const full, square = 0.97, 0.93 // shares of ink: within a disc, and of a square's box
+	if b.isRound(labels, w) && b.fullness(labels, w) >= full {
+		return true
+	}
+	small, large := min(b.Width(), b.Height()), max(b.Width(), b.Height())
+	return small >= smallestBox && large <= largestBubble && 8*large <= 9*small &&
+		float64(b.Area) >= square*float64(b.Width()*b.Height())
+}
+
+// corner is one of the page's.
+type corner struct{ right, bottom bool }
+
+// inCorner tells in which corner of a page a component lies, if it does: nothing is both farther up,
+// or down, and farther to the side, but specks, small against it, and what the scanner left along
+// the picture's border.
+func (b *box) inCorner(components []raster.Component, w, h int) (at corner, ok bool) {
+	const speck, border = 1.0 / 8, 2 // of its area; pixels
+	least := int(speck * float64(b.Area))
+	at = corner{right: b.X0+b.X1 > w, bottom: b.Y0+b.Y1 > h}
+	return at, !slices.ContainsFunc(components, func(c raster.Component) bool {
+		aside, beyond := c.X0 < b.X0, c.Y0 < b.Y0
+		if at.right {
+			aside = c.X1 > b.X1
+		}
+		if at.bottom {
+			beyond = c.Y1 > b.Y1
+		}
+		return aside && beyond && c.Area > least &&
+			min(c.X0, c.Y0, w-c.X1, h-c.Y1) > border
+	})
+}
