@@ -70,9 +70,9 @@ func (b *box) isSolid(labels []int32, w int) bool {
 // corner is one of the page's.
 type corner struct{ right, bottom bool }
 
-// inCorner tells in which corner of a page a component lies, if it does: nothing is both farther up,
-// or down, and farther to the side, but specks, small against it, and what the scanner left along
-// the picture's border.
+// inCorner tells in which corner of a page a component lies, if it does: nothing is both farther
+// up, or down, and farther to the side, but specks, small against it, and what the scanner left
+// along the picture's border.
 func (b *box) inCorner(components []raster.Component, w, h int) (at corner, ok bool) {
 	const speck, border = 1.0 / 8, 2 // of its area; pixels
 	least := int(speck * float64(b.Area))
