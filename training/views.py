@@ -16,6 +16,7 @@ from .pens import ink_colour
 LARGEST = (1400, 1900)  # short and long side of a page as it is shown; larger ones are cut
 TURNED_SHARE = 0.2  # of pages that lie on their side or head
 REINKED_SHARE = 0.35  # of real written pages whose writing gets another ink
+ASIDE_SHARE = 0.08  # of another's writing: it runs up or down the page, or stands on its head
 SPARSE_SHARE = 0.35  # of pages that get another's writing, only a word or a line of it
 SPARSE = ((3, 15), (1.5, 4))  # ems: that part's breadth and height
 REPRINTED_SHARE = 0.08  # of real pages of which print gets another ink
@@ -123,6 +124,9 @@ def real_page(rng, source, other=None, sparse_share=SPARSE_SHARE):
         written, where = inked(rng, other)
         if rng.random() < sparse_share:
             where = sparse(rng, where)
+        if rng.random() < ASIDE_SHARE:
+            turns = int(rng.integers(1, 4))
+            written, where = np.rot90(written, turns), np.rot90(where, turns)
         image, label = transplanted(rng, image, label, written, where)
     if rng.random() < REPRINTED_SHARE:
         image = reinked(rng, image, (label == net.PRINT) & somewhere(rng, label.shape))

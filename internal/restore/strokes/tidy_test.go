@@ -98,11 +98,11 @@ func TestSpecksAloneMakeNoPageWritten(t *testing.T) {
 		t.Errorf("the specks are taken:\n%s", got)
 	}
 	row, marks := strings.Repeat("h", 24), strings.Repeat("pphhhppp", 6)
-	for name, written := range map[string][]string{"stroke": {row, row},
+	for name, rows := range map[string][]string{"stroke": {row, row},
 		"marks": slices.Repeat([]string{marks}, 12)} {
-		s := drawn(written...)
+		s := drawn(rows...)
 		keepUnwritten(s)
-		if got := drawing(s); got != strings.Join(written, "\n") {
+		if got := drawing(s); got != strings.Join(rows, "\n") {
 			t.Errorf("the %s stay:\n%s", name, got)
 		}
 	}
