@@ -22,6 +22,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"unink"
+	"unink/internal/pause"
 )
 
 // Fleet cleans pages as far as nobody else waits for it; [*fleet.Client] is one. The error of a
@@ -75,14 +76,7 @@ type pace struct {
 
 // wait is the pause before something is tried again.
 func (p pace) wait(ctx context.Context) error {
-	timer := time.NewTimer(p.pause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return pause.For(ctx, p.pause)
 }
 
 var normal = pace{ackWait: 10 * time.Second, pause: time.Second, queue: 10_000}
