@@ -6,6 +6,7 @@
     python3 -m training.orient measure build/orient/last.pt              held-out pages, as the engine looks at them
     python3 -m training.orient export build/orient/last.pt               models/orient.onnx and its manifest
     python3 -m training.orient pictures --out build/orient-pages         held-out pages for bench/orient
+    python3 -m training.orient scripts --out build/orient-scripts        held-out faces of every script, and real pages, for it
 
 Input   float [1, 1, SIDE, SIDE], grey 0..1, body text at an em of about 14 px: the busiest window of the page in even light, amid its own
         paper's grey where the page is smaller.
@@ -58,6 +59,7 @@ SMALLER = 0.3  # share of the pieces that are shown smaller, down to the smalles
 BLURRED, REWEIGHTED = 0.2, 0.2  # shares that are out of focus, and that are bolder or lighter
 UNTOLD, UNTOLD_SHARE = "untold-", 0.15  # files of pieces that nobody can tell which way up they lie; share of them
 LEAST = 0.004  # share of edges below which a piece shows nothing
+MANY_LETTERS = 100  # of a picture whose letters nobody counted: bench/orient counts it among pages of print
 WIDTHS = (16, 32, 48, 96)
 PICTURED = 18  # pixels: the em of the pages that are written for bench/orient
 SURE = 0.97  # from this probability on it is believed how a page lies; internal/restore/orient.go has the same
@@ -422,7 +424,46 @@ def pictures(a):
         cases.append({"name": path.stem, "lang": meta["lang"], "letters": meta["letters"]})
         if len(cases) == a.count:
             break
+    list_cases(out, cases)
+
+
+def list_cases(out, cases):
     (out / "cases.json").write_text("[\n" + ",\n".join(json.dumps(c) for c in cases) + "\n]\n")
+
+
+def scripts(a):
+    """Writes, as pictures() does, OUT/known: blocks of each language in held-out faces; OUT/unknown: of scripts that no
+    language here has; OUT/real: real pages of held-out repositories, which are taken to lie upright."""
+    from . import real
+    from .layouts import lines
+
+    rng = np.random.default_rng(a.seed)
+
+    def block(kind):
+        for _ in range(20):
+            with contextlib.suppress(OSError):  # a few faces' programs are broken
+                grey = photographed(rng, cv2.cvtColor(lines.draw(rng, 800, 20, kind()), cv2.COLOR_GRAY2RGB))
+                if shown(grey):
+                    return grey
+        return None
+
+    def real_page(path):
+        grey = cv2.imread(path, cv2.IMREAD_GRAYSCALE)
+        scale = 1500 / max(grey.shape)
+        return cv2.resize(grey, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA) if scale < 1 else grey
+
+    known = ((f"{lang}-{i}", lang, block(lambda lang=lang: lines.of_language(rng, "val", lang)))
+             for lang in lines.languages("val")[0] for i in range(4))
+    unknown = ((f"u-{i}", "", block(lambda: lines.of_unknown(rng, "val"))) for i in range(30))
+    pages = ((Path(s.image).stem, "", real_page(s.image)) for s in real.sources("val") if s.trust > real.SHEET)
+    for kind, items in (("known", known), ("unknown", unknown), ("real", pages)):
+        out, cases = Path(a.out) / kind, []
+        out.mkdir(parents=True, exist_ok=True)
+        for name, lang, grey in items:
+            if grey is not None:
+                cv2.imwrite(str(out / f"{name}.jpg"), grey, [cv2.IMWRITE_JPEG_QUALITY, 80])
+                cases.append({"name": name, "lang": lang, "letters": MANY_LETTERS})
+        list_cases(out, cases)
 
 
 def export(a):
@@ -439,7 +480,7 @@ def export(a):
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("command", choices=["pieces", "lines", "train", "measure", "export", "pictures"])
+    p.add_argument("command", choices=["pieces", "lines", "train", "measure", "export", "pictures", "scripts"])
     p.add_argument("checkpoint", nargs="?")
     p.add_argument("--count", default=2000, type=int, help="pages to measure on; files of pieces")
     p.add_argument("--only", default="", metavar="PREFIX", help="pictures of pages whose ID begins so")
@@ -461,8 +502,8 @@ def main():
             list(pool.map(make_part if a.command == "pieces" else make_lines, *zip(*[(a.pieces, seed) for seed in range(a.seed, a.seed + a.count)])))
     elif a.command == "train":
         train(a)
-    elif a.command == "pictures":
-        pictures(a)
+    elif a.command in ("pictures", "scripts"):
+        {"pictures": pictures, "scripts": scripts}[a.command](a)
     elif a.command == "measure":
         print(json.dumps(measure(load(a.checkpoint)[0], a.count)))
     else:

@@ -8,12 +8,10 @@ import (
 	"unink/internal/restore/flatten"
 )
 
-// Flatten finds what makes an opaque picture of an upright page flat, as Clean does, on a picture
-// of the page at which the network would look.
+// Flatten finds what makes an opaque picture of an upright page flat, as Clean does.
 func Flatten(ctx context.Context, runner nn.Runner, src *image.RGBA, workers int) (
 	flatten.Result, error) {
-	w := workOn(&Engine{Flattener: runner, Threads: workers}, src,
-		Options{KeepOrientation: true})
+	w := workOn(&Engine{Flattener: runner, Threads: workers}, src, Options{KeepOrientation: true})
 	if _, err := w.orient(ctx); err != nil {
 		return flatten.Result{}, err
 	}

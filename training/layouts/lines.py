@@ -89,10 +89,11 @@ def languages(split):
     return found, weights / weights.sum()
 
 
-def of_language(rng, split):
-    """How a language's text is drawn: a face, what makes a line of it, and its direction."""
-    found, weights = languages(split)
-    lang = found[int(rng.choice(len(found), p=weights))]
+def of_language(rng, split, lang=None):
+    """How a language's text is drawn: a face, what makes a line of it, and its direction. Without a name it is any."""
+    if not lang:
+        found, weights = languages(split)
+        lang = found[int(rng.choice(len(found), p=weights))]
     whole = len(text.sentences(lang)) > 50 and rng.random() < 0.7  # of Khmer and Lao there are hardly more than words
     make = lambda: some(rng, text.sentences(lang)) if whole else " ".join(some(rng, text.terms(lang)) for _ in range(int(rng.integers(1, 5))))
     return some(rng, files(split, lang)), make, "rtl" if lang in text.RIGHT_TO_LEFT else None

@@ -32,6 +32,9 @@ type Canvas struct {
 	Noise   uint8   // darkness up to which a pixel may be plain paper
 }
 
+// Em is that of the page's body text, in pixels.
+func (c *Canvas) Em() float64 { return segment.WorkingEm * c.Scale }
+
 // Project brings the working picture's scores to full resolution: interpolated, then snapped to
 // the ink that is really there.
 func Project(came, src *image.RGBA, s *segment.Scores, paper [3]*raster.Grid, workers int) *Canvas {

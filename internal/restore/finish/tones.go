@@ -6,7 +6,6 @@ import (
 
 	"unink/internal/raster"
 	"unink/internal/restore/canvas"
-	"unink/internal/restore/measure"
 )
 
 // polarity says which of print and ground is the darker one.
@@ -33,7 +32,7 @@ type toneMap struct {
 
 // lightCell is the side of the cells in which light is measured: a quarter of an em, in pixels.
 func lightCell(c *canvas.Canvas) int {
-	return max(4, int(math.Round(measure.PriorEm*c.Scale/4)))
+	return max(4, int(math.Round(c.Em()/4)))
 }
 
 // measureTones looks at a page in windows of about an em. What is thin in them and of another light

@@ -6,7 +6,7 @@ import (
 
 // Paper estimates the paper of each channel.
 func Paper(m *raster.RGB, workers int) (g [3]*raster.Grid) {
-	const cell = 17 // working pixels, where print has an em of about 24
+	const cell = 17 // working pixels
 	for ch := range g {
 		g[ch] = raster.PaperGrid(m.Pix[ch], m.W, m.H, cell, 0.8, workers)
 	}

@@ -22,18 +22,14 @@ func findRegistrationMarks(labels []int32, components []raster.Component, w int)
 	var solid []box
 	for i, c := range components {
 		b := box{Component: c, label: int32(i + 1)}
-		if !b.isSolid(labels, w) {
-			continue
-		}
-		if _, ok := b.inCorner(components, w, h); ok {
+		if b.isSolid(labels, w) && b.isOutermost(components, w, h) {
 			solid = append(solid, b)
 		}
 	}
 	solid = alikeInSize(solid)
 	corners := map[corner]bool{}
 	for _, b := range solid {
-		at, _ := b.inCorner(components, w, h)
-		corners[at] = true
+		corners[b.corner(w, h)] = true
 	}
 	if len(corners) < fewest {
 		return registrationMarks{}
@@ -67,25 +63,27 @@ func (b *box) isSolid(labels []int32, w int) bool {
 		float64(b.Area) >= square*float64(b.Width()*b.Height())
 }
 
-// corner is one of the page's.
+// corner is one of a page's.
 type corner struct{ right, bottom bool }
 
-// inCorner tells in which corner of a page a component lies, if it does: nothing is both farther
-// up, or down, and farther to the side, but specks, small against it, and what the scanner left
-// along the picture's border.
-func (b *box) inCorner(components []raster.Component, w, h int) (at corner, ok bool) {
+// corner is the one that a component is nearest to.
+func (b *box) corner(w, h int) corner {
+	return corner{right: b.X0+b.X1 > w, bottom: b.Y0+b.Y1 > h}
+}
+
+// isOutermost says that nothing lies closer to a component's corner, both across and down. Specks,
+// small against it, do not count, nor what the scanner left along the picture's border.
+func (b *box) isOutermost(components []raster.Component, w, h int) bool {
 	const speck, border = 1.0 / 8, 2 // of its area; pixels
-	least := int(speck * float64(b.Area))
-	at = corner{right: b.X0+b.X1 > w, bottom: b.Y0+b.Y1 > h}
-	return at, !slices.ContainsFunc(components, func(c raster.Component) bool {
-		aside, beyond := c.X0 < b.X0, c.Y0 < b.Y0
+	least, at := int(speck*float64(b.Area)), b.corner(w, h)
+	return !slices.ContainsFunc(components, func(c raster.Component) bool {
+		across, down := c.X0 < b.X0, c.Y0 < b.Y0
 		if at.right {
-			aside = c.X1 > b.X1
+			across = c.X1 > b.X1
 		}
 		if at.bottom {
-			beyond = c.Y1 > b.Y1
+			down = c.Y1 > b.Y1
 		}
-		return aside && beyond && c.Area > least &&
-			min(c.X0, c.Y0, w-c.X1, h-c.Y1) > border
+		return across && down && c.Area > least && min(c.X0, c.Y0, w-c.X1, h-c.Y1) > border
 	})
 }

@@ -11,7 +11,7 @@ import (
 	"unink/internal/restore/segment"
 )
 
-// Ruled lines and borders in the working picture, where print has an em of about 24.
+// Ruled lines and borders in the working picture, in its pixels.
 const (
 	ruleRun    = 8   // a line less than some 7° off the axis is made of runs at least this long
 	rulePiece  = 30  // a piece of it between writing is this long

@@ -1,6 +1,8 @@
 package strokes
 
 import (
+	"slices"
+
 	"unink/internal/raster"
 	"unink/internal/restore/segment"
 )
@@ -92,21 +94,22 @@ func besidePrint(s *segment.Scores, i int, lines []bool) bool {
 // large as a letter's stroke: these are print that was mistaken.
 func keepUnwritten(s *segment.Scores) {
 	const stroke, few = 48, 4 * 48 // working pixels: a line two wide and as long as an em; four
-	hand := make([]uint8, len(s.Hand))
+	hand, inked := make([]uint8, len(s.Hand)), 0
 	for i, v := range s.Hand {
 		if v > 0 {
 			hand[i] = 1
+			inked++
 		}
+	}
+	if inked == 0 || inked >= few {
+		return
 	}
 	_, pieces := raster.Components(hand, s.W)
-	inked := 0
-	for _, c := range pieces {
-		if inked += c.Area; c.Area >= stroke || inked >= few {
-			return
-		}
+	if slices.ContainsFunc(pieces, func(c raster.Component) bool { return c.Area >= stroke }) {
+		return
 	}
-	for i := range hand {
-		if hand[i] > 0 {
+	for i, v := range hand {
+		if v != 0 {
 			s.Relabel(i, false)
 		}
 	}
