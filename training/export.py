@@ -2,9 +2,8 @@
 
     python3 -m training.export CHECKPOINT [--out models]
 
-Writes models/segment.onnx and overview.onnx with a .json each. The segmenter computes in float32 and
-its weights are stored in half precision; the overview computes in eight bits. models/parity keeps
-its NN.png (an RGB crop) and gets NN.context.bin (what the segmenter is told of it, one vector a cell
+Writes models/segment.onnx and overview.onnx, which compute in eight bits, with a .json each.
+models/parity keeps its NN.png (an RGB crop) and gets NN.context.bin (what the segmenter is told of it, one vector a cell
 of 32 pixels) and NN.bin (its logits), float32, little endian, channel by row by column.
 """
 
@@ -18,12 +17,14 @@ import numpy as np
 import torch
 
 from . import net as N
-from . import real, views
-from .data import Shards
-from .quantise import quantise, store_halves, to_onnx
-from .train import measure
+from . import views
+from .quantise import quantise, to_onnx
+from .train import Material, measure, recipe_of
 
-SAMPLES = 48  # pages that show the ranges of the activations
+RECIPE = "training/recipes/segment.toml"  # says which pages show the ranges of the activations
+SAMPLES = 20  # of these pages
+WINDOWS, SIDE = 3, 384  # of each
+SEED = 5
 
 
 def load(path):
@@ -34,21 +35,19 @@ def load(path):
     return model.eval(), state
 
 
-def half(net):
-    """The network with weights that half precision holds, as they will be stored."""
-    return net.load_state_dict({k: v.half().float() if v.is_floating_point() else v
-                                for k, v in net.state_dict().items()})
-
-
-def some_pages():
-    """Overviews of pages trained on, evenly chosen, that show the ranges of the activations."""
-    sources = real.sources("train")
-    chosen = sources[::max(1, len(sources) // SAMPLES)][:SAMPLES]
-    images = [views.whole_page(s)[0] for s in chosen]
-    if not images:
-        shards = Shards("train")
-        images = [shards.crop(i)[0] for i in range(min(SAMPLES, len(shards)))]
-    return [(N.as_input(views.overview_of(image)[None]),) for image in images]
+def samples(overview):
+    """Inputs of both networks as training shows them: pages, and windows with their context."""
+    rng, material = np.random.default_rng(SEED), Material(recipe_of(RECIPE).shares)
+    pages, windows = [], []
+    for _ in range(SAMPLES):
+        image, label, _ = material.page(rng, np.ones(len(material.sources)))
+        seen = views.view(rng, image, label, WINDOWS, SIDE)
+        page, places = N.as_input(seen.overview[None]), torch.from_numpy(seen.places)
+        with torch.no_grad():
+            context = N.seen_by(overview(page).expand(WINDOWS, -1, -1, -1), places)
+        pages.append((page,))
+        windows.append((N.as_input(seen.windows), context))
+    return pages, windows
 
 
 def write_parity(model, context, out):
@@ -75,9 +74,9 @@ def main():
     p.add_argument("--out", default="models", type=Path)
     a = p.parse_args()
     model, state = load(a.checkpoint)
-    half(model.segmenter)
     parameters = [N.parameters(m) for m in (model.segmenter, model.overview)]
-    pages = some_pages()
+    pages, windows = samples(model.overview)
+    model.segmenter = quantise(model.segmenter, windows)
     model.overview = quantise(model.overview, pages)
     metrics = measure(model)
 
@@ -87,8 +86,7 @@ def main():
     example = (torch.rand(1, 3, 256, 256), torch.rand(1, N.CONTEXT, 8, 8))
     names = ["image", "context", "logits"]
     to_onnx(model.segmenter, path, example, names, {"image": side, "context": cells, "logits": side})
-    store_halves(path)
-    write_manifest(path, state["version"], windows=state["windows"], em=N.SHOWN_EM, classes=N.CLASSES,
+    write_manifest(path, state["version"], em=N.SHOWN_EM, classes=N.CLASSES,
                    inputs=names[:2], output=names[2], multiple=N.MULTIPLE,
                    parameters=parameters[0], metrics=metrics)
     path = a.out / "overview.onnx"

@@ -3,7 +3,7 @@
 # tells of that half; from what both tell, the judge learns. A fold has its own real pages and
 # samples, and shares the rest.
 #
-# A fold's segmenter is trained by recipes/fold.toml, which begins with the reader's release.
+# A fold's segmenter is trained by recipes/fold.toml, which begins with nothing.
 set -eu
 cd "$(dirname "$0")/.."
 data=$(cd "${UNINK_DATA:-training/data}" && pwd)

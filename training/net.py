@@ -1,7 +1,7 @@
 """The segmentation network: a compact residual U-Net that judges each stroke in view of the whole page.
 
 Segmenter
-    image     float [N, 3, H, W], RGB in 0..1, body text at about 24 px em, H and W multiples of 32
+    image     float [N, 3, H, W], RGB in 0..1, body text at an em of about 32 px, H and W multiples of 32
     context   float [N, 64, H/32, W/32], what the Overview says of the places under the image; zeros where nothing is known
     output    float [N, 4, H, W] logits of the classes PAPER, PRINT, HAND (handwriting), BOTH (handwriting over print)
 
@@ -20,18 +20,17 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from . import reader
-
 PAPER, PRINT, HAND, BOTH = range(4)
 CLASSES = ["paper", "print", "handwriting", "both"]
 WRITTEN = 4  # label: handwriting, over print or not
 IGNORE = 255
 MULTIPLE = 32
 WEIGHT_LEVELS = 63  # of a weight's size: seven bits with the sign
-EM = 24  # pixels, of body text in the windows that the segmenter learns from
-SHOWN_EM = 32  # at which the engine shows it pages: chosen on held-out ones (docs/training.md)
+EM = 24  # pixels, of body text in composed pages
+SHOWN_EM = 32  # at which the engine shows pages: chosen on held-out ones (docs/training.md)
 
-WIDTHS = (24, 48, 64, 96, 128)  # of the decoder, at strides 2, 4, 8, 16 and 32
+WIDTHS = (16, 32, 64, 96, 128)  # multiples of 16: ONNX Runtime computes in blocks of that many channels
+DEPTHS = (1, 3, 5, 0)  # residual blocks at the levels below the first
 
 OVERVIEW_SIDE = 512  # of the picture of the whole page
 OVERVIEW_LARGEST = 0.5  # scale of that picture at most, against the working picture
@@ -50,11 +49,16 @@ def rounded(weight):
     return weight + off
 
 
-class Conv(reader.Conv):
-    """A convolution that learns with the rounded weights that it will compute with."""
+class Conv(nn.Conv2d):
+    """A convolution that learns with the rounded weights that it will compute with, and faster where
+    it looks at single places: on one thread PyTorch computes these as matrix products after copying,
+    and the channels lie together anyway."""
 
     def forward(self, x):
-        return self._conv_forward(x, rounded(self.weight) if self.training else self.weight, self.bias)
+        weight = rounded(self.weight) if self.training else self.weight
+        if not self.training or self.kernel_size != (1, 1):
+            return self._conv_forward(x, weight, self.bias)
+        return F.linear(x.permute(0, 2, 3, 1), weight.flatten(1), self.bias).permute(0, 3, 1, 2)
 
 
 def conv(cin, cout, side=3, stride=1, dilation=1):
@@ -139,44 +143,35 @@ def seen_by(context, places):
     return F.grid_sample(context, places, padding_mode="border", align_corners=False)
 
 
-class Plain(nn.Module):
-    """x + f(x), f being two 3x3 convolutions, which starts at zero. Nothing is normalised: what is
-    learned depends on no batch, and few pages make one."""
-
-    def __init__(self, c):
-        super().__init__()
-        self.first, self.second = Conv(c, c, 3, padding=1), Conv(c, c, 3, padding=1)
-        nn.init.zeros_(self.second.weight)
-        nn.init.zeros_(self.second.bias)
-
-    def forward(self, x):
-        return F.relu(x + self.second(F.relu(self.first(x))))
-
-
 class Segmenter(nn.Module):
-    """The reader's features, and the whole page's word at their lowest level, brought back to the
-    picture's resolution level by level (Ronneberger et al., 2015)."""
+    """A residual U-Net (Ronneberger et al., 2015), told at its lowest level what the whole page says."""
 
     def __init__(self):
         super().__init__()
-        self.reader = reader.Reader()
         w = WIDTHS
-        self.reduce = nn.ModuleList(Conv(a, b, 1) for a, b in zip(reader.WIDTHS, w))
+        self.stem = stem(w[0])
+        self.enter = Residual(w[0])
+        self.down = nn.ModuleList(conv(a, b, stride=2) for a, b in zip(w, w[1:]))
+        self.encode = nn.ModuleList(nn.Sequential(*[Residual(c) for _ in range(n)]) for c, n in zip(w[1:], DEPTHS))
+        self.bottom = nn.Sequential(*[Residual(w[-1], d) for d in (1, 2, 4)], Context(w[-1]),
+                                    *[Residual(w[-1], d) for d in (1, 2, 1)])
         self.context = Conv(CONTEXT, w[-1], 1)
         nn.init.zeros_(self.context.weight)
         nn.init.zeros_(self.context.bias)
-        self.bottom = nn.Sequential(Plain(w[-1]), Context(w[-1]), Plain(w[-1]))
-        self.narrow = nn.ModuleList(Conv(b, a, 1, bias=False) for a, b in zip(w, w[1:]))
-        self.decode = nn.ModuleList(Plain(c) for c in w[:-1])
+        self.decide = nn.Sequential(Residual(w[-1]), Residual(w[-1]))
+        self.reduce = nn.ModuleList(Conv(b, a, 1, bias=False) for a, b in zip(w, w[1:]))
+        self.decode = nn.ModuleList(Residual(c) for c in w[:-1])
         self.head = Conv(w[0], 4 * len(CLASSES), 3, 1, 1)
 
     def forward(self, image, context):
-        *finer, x = [reduce(x) for reduce, x in zip(self.reduce, self.reader(image))]
-        x = self.bottom(F.relu(x + self.context(context)))
-        levels = list(zip(finer, self.narrow, self.decode))
-        for skip, narrow, decode in reversed(levels):
-            x = F.interpolate(narrow(x), scale_factor=2.0, mode="nearest")
-            x = decode(F.relu(x + skip))
+        x = self.enter(self.stem(image - 0.5))
+        skips = []
+        for down, encode in zip(self.down, self.encode):
+            skips.append(x)
+            x = encode(down(x))
+        x = self.decide(F.relu(self.bottom(x) + self.context(context)))
+        for skip, reduce, decode in zip(reversed(skips), reversed(self.reduce), reversed(self.decode)):
+            x = decode(F.interpolate(reduce(x), scale_factor=2.0, mode="nearest") + skip)
         return F.pixel_shuffle(self.head(x), 2)
 
 

@@ -179,20 +179,3 @@ def store_integers(graph):
     kept = [i for i in graph.initializer if i.name in used]
     del graph.initializer[:]
     graph.initializer.extend(kept)
-
-
-def store_halves(path):
-    """Stores the weights of a model in half precision, each with a cast to float32, which ONNX
-    Runtime does once, when it loads the model."""
-    model = onnx.load(str(path))
-    graph, casts = model.graph, []
-    for tensor in graph.initializer:
-        values = numpy_helper.to_array(tensor)
-        if values.dtype == np.float32 and values.size > 1:
-            name, stored = tensor.name, tensor.name + ".half"
-            tensor.CopyFrom(numpy_helper.from_array(values.astype(np.float16), stored))
-            casts.append(onnx.helper.make_node("Cast", [stored], [name], to=onnx.TensorProto.FLOAT))
-    nodes = casts + list(graph.node)
-    del graph.node[:]
-    graph.node.extend(nodes)
-    onnx.save(model, str(path))

@@ -1,5 +1,7 @@
 """Tints laid on pages in training: a highlighter's strokes, which are writing, and printed panels, which are not."""
 
+from dataclasses import replace
+
 import cv2
 import numpy as np
 
@@ -14,11 +16,13 @@ OVER_PRINT = 0.8  # share of strokes that begin at print
 PANELS = (1, 4)
 FAINT = 250  # transmittance of a stroke's soft edge
 BENT, LEVEL = 0.25, 0.6  # shares of strokes: much bent; along the lines
+PALE = (0.25, 1)  # what is left of a highlighter's strength in a dim photograph, or with crayon
 
 
 def highlighted(rng, image, label):
     """The page with strokes of one highlighter. What is under them stays, and counts as writing too."""
     pen = make_pen(rng, "highlighter")
+    pen = replace(pen, density=pen.density * rng.uniform(*PALE))
     image, label = image.copy(), label.copy()
     printed = np.flatnonzero(label[::8, ::8] == net.PRINT)
     for _ in range(int(rng.integers(*STROKES))):

@@ -36,7 +36,7 @@ from torch.nn import functional as F
 from torch.optim.swa_utils import AveragedModel
 
 from . import net as N
-from . import reader, real, views
+from . import real, views
 from .data import Shards
 
 CLASS_WEIGHTS = [1.0, 2.0, 3.0, 3.0, 3.0]  # of the classes and of net.WRITTEN
@@ -59,7 +59,6 @@ class Recipe:
     crop: int
     pages: int
     windows: int
-    reader: float
     overview: float
     segmenter: float
     warmup: int
@@ -333,13 +332,9 @@ class Run:
 
     def groups(self):
         """What is trained, by the recipe's rates. What has none stays as it is."""
-        parts = {"reader": self.model.segmenter.reader, "overview": self.model.overview}
-        own = {id(p) for part in parts.values() for p in part.parameters()}
         groups = []
-        for name in ("reader", "overview", "segmenter"):
-            found = list(parts[name].parameters()) if name in parts else [
-                p for p in self.model.segmenter.parameters() if id(p) not in own]
-            rate = getattr(self.recipe, name)
+        for name in ("overview", "segmenter"):
+            found, rate = list(getattr(self.model, name).parameters()), getattr(self.recipe, name)
             for p in found:
                 p.requires_grad_(rate > 0)
             if rate > 0:
@@ -349,8 +344,6 @@ class Run:
     def begin(self):
         if self.recipe.begin:
             self.model.load_state_dict(torch.load(self.recipe.begin, map_location="cpu")["ema"])
-        else:
-            self.model.segmenter.reader.load_state_dict(reader.released(), strict=False)
         self.mean.module.load_state_dict(self.model.state_dict())
 
     def load(self, path):

@@ -1,7 +1,7 @@
 """What the network is shown of a page in training: some windows, and the whole page small.
 
-A page is (image uint8 [H, W, 3] RGB, label uint8 [H, W]) at the working scale, body text at about net.EM pixels, its
-paper brought to white as the engine does. Labels are those of net, WRITTEN and IGNORE among them.
+A page is (image uint8 [H, W, 3] RGB, label uint8 [H, W]) at the working scale, body text at about net.SHOWN_EM
+pixels, its paper brought to white as the engine does. Labels are those of net, WRITTEN and IGNORE among them.
 """
 
 import functools
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from . import answers, capture, net, real, solids, tints
+from . import answers, capture, corrections, net, real, solids, tints
 from .pens import ink_colour
 
 LARGEST = (1400, 1900)  # short and long side of a page as it is shown; larger ones are cut
@@ -21,6 +21,7 @@ SPARSE_SHARE = 0.35  # of pages that get another's writing, only a word or a lin
 SPARSE = ((3, 15), (1.5, 4))  # ems: that part's breadth and height
 REPRINTED_SHARE = 0.08  # of real pages of which print gets another ink
 HIGHLIGHTED_SHARE = 0.1  # of real pages that get a highlighter's strokes
+CORRECTED_SHARE = 0.08  # of real pages that get a corrector's marks
 SOLID_SHARE = 0.12  # of real pages that get printed solid marks
 ANSWERED_SHARE = 0.08  # of real pages that get a grid of answers
 PANELLED_SHARE = 0.06  # of real pages that get printed panels
@@ -134,6 +135,8 @@ def real_page(rng, source, other=None, sparse_share=SPARSE_SHARE):
         image, label = solids.printed(rng, image, label)
     if rng.random() < ANSWERED_SHARE:
         image, label = answers.answered(rng, image, label)
+    if rng.random() < CORRECTED_SHARE:
+        image, label = corrections.corrected(rng, image, label)
     if rng.random() < PANELLED_SHARE:
         image = tints.panelled(rng, image, label)
     if rng.random() < HIGHLIGHTED_SHARE:
@@ -189,7 +192,7 @@ def captured(rng, image, label):
 
 
 def sized(rng, source):
-    em = net.EM * float(np.clip(np.exp(rng.normal(0, 0.28)), 0.5, 2.2))
+    em = net.SHOWN_EM * float(np.clip(np.exp(rng.normal(-0.1, 0.28)), 0.4, 1.8))
     image, label = real.read(source)
     return placed(rng, image, label, em / source.em)
 
@@ -358,7 +361,7 @@ def composed_page(rng, image, label):
 def whole_page(source):
     """A real page at the working scale, as the engine shows it to the network."""
     image, label = real.read(source)
-    scale = min(net.EM / source.em, 2, (4.5e6 / label.size) ** 0.5)
+    scale = min(net.SHOWN_EM / source.em, 2, (4.5e6 / label.size) ** 0.5)
     size = tuple(round(n * scale) for n in label.shape[::-1])
     image = cv2.resize(image, size, interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR)
     return expose(image), cv2.resize(label, size, interpolation=cv2.INTER_NEAREST)

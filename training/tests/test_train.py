@@ -22,7 +22,6 @@ seed = 3
 crop = 64
 pages = 1
 windows = 2
-reader = 4e-4
 overview = 0.0
 segmenter = 1.2e-3
 warmup = 20

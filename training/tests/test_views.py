@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 import torch
 
-from training import answers, net, papers, real, solids, tints, views
+from training import answers, corrections, net, papers, real, solids, tints, views
 
 
 def page(h=900, w=700, pen=8):
@@ -202,6 +202,18 @@ class Tints(unittest.TestCase):
             self.assertTrue((image[told == label] >= page[told == label] - 14).all())  # what shows is labelled
             self.assertTrue((image[told == net.HAND].min(1) < 235).all())
         self.assertTrue((page == before[0]).all() and (label == before[1]).all())
+
+    def test_a_correctors_marks_are_writing_and_darken_the_page(self):
+        page = np.full((600, 500, 3), 240, np.uint8)
+        label = np.zeros((600, 500), np.uint8)
+        page[100:500:40, 50:450], label[100:500:40, 50:450] = 20, net.PRINT
+        for seed in range(30):
+            image, told = corrections.corrected(np.random.default_rng(seed), page, label)
+            changed = told != label
+            self.assertTrue((image <= page).all())
+            self.assertTrue(set(np.unique(told[changed])) <= {net.HAND, net.BOTH, net.IGNORE})
+            self.assertTrue((label[told == net.BOTH] == net.PRINT).all())
+            self.assertTrue((image[told == net.HAND].min(1) < 240).all())
 
     def test_panels_tint_the_page_alone(self):
         page = np.full((600, 500, 3), 240, np.uint8)

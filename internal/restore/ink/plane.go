@@ -36,10 +36,13 @@ func Measure(s *segment.Scores, m *raster.RGB, paper [3]*raster.Grid, workers in
 		most  = 3.0
 		least = -5.0
 		plain = -1.0 // from here on it is plainly the print's ink
+		few   = 200  // pixels: less writing tells little, so its inks are taken to be the print's
 	)
 	var odds colourHistogram
 	for i := range odds.v {
-		o := math.Log((hand.v[i]/hand.total + floor) / (print.v[i]/print.total + floor))
+		printed := print.v[i] / print.total
+		written := (hand.v[i] + few*printed) / (hand.total + few)
+		o := math.Log((written + floor) / (printed + floor))
 		// What writing of this ink there seems to be may well be print that was mistaken.
 		if o < plain {
 			o = plain + 2.5*(o-plain)

@@ -83,11 +83,13 @@ func rowRules(plane []uint8, w int) (labels []int32, pieces []raster.Component) 
 func longEnough(c raster.Component) bool { return max(c.Width(), c.Height()) >= rulePiece }
 
 // clearRules takes for writing what stands on a line, or close to it, in the colour of writing.
-// The network takes the foot of a stroke that meets a line for a part of the line.
+// The network takes the foot of a stroke that meets a line for a part of the line. The line itself
+// may be of that colour, as a link's is.
 func clearRules(s *segment.Scores, plane *ink.Plane, lines []int32, pieces []raster.Component) {
 	const near = 3
 	for i, e := range plane.Evidence {
-		if e > telling && s.Hand[i] <= 0 && nearLine(lines, pieces, i%s.W, i/s.W, s.W, near) {
+		if e > telling && s.Hand[i] <= 0 && lines[i] == 0 &&
+			nearLine(lines, pieces, i%s.W, i/s.W, s.W, near) {
 			s.Hand[i] = segment.Unit
 		}
 	}
@@ -113,17 +115,21 @@ type Rule struct {
 	Centre   []float32
 	clear    int     // columns where it can be seen
 	Thick    float32 // mean over those
+	follow   bool    // it is surely a line: ink at its ends may be the line's, too
 }
 
 // to is the column after the line's last.
 func (r *Rule) to() int { return r.From + len(r.Centre) }
 
 // printedRules traces the lines that are print, most of what the network is sure of on them, and
-// joins their pieces across the writing that hides them.
+// joins their pieces across the writing that hides them. A short piece is followed under writing
+// where it has the print's ink and not the writing's.
 func printedRules(s *segment.Scores, plane *ink.Plane, labels []int32,
 	pieces []raster.Component) []Rule {
 	print, hand := make([]int, len(pieces)+1), make([]int, len(pieces)+1)
+	evidence := make([]float32, len(pieces)+1)
 	for i, l := range labels {
+		evidence[l] += plane.Evidence[i]
 		switch {
 		case l == 0:
 		case s.Hand[i] > 0:
@@ -141,12 +147,16 @@ func printedRules(s *segment.Scores, plane *ink.Plane, labels []int32,
 		if r.clear == 0 {
 			continue
 		}
-		if longEnough(c) {
-			extendRule(s, &r, plane)
-		}
+		r.follow = longEnough(c) || evidence[i+1] < -telling*float32(c.Area)
 		traced = append(traced, r)
 	}
-	return slices.DeleteFunc(joinPieces(s, plane, traced), func(r Rule) bool {
+	rules := joinPieces(s, plane, traced)
+	for i := range rules {
+		if rules[i].follow {
+			extendRule(s, &rules[i], plane)
+		}
+	}
+	return slices.DeleteFunc(joinPieces(s, plane, rules), func(r Rule) bool {
 		return len(r.Centre) < ruleLength || r.clear < rulePiece
 	})
 }
@@ -249,13 +259,18 @@ func extendRule(s *segment.Scores, r *Rule, plane *ink.Plane) {
 	slices.Reverse(before)
 	r.From -= len(before)
 	r.Centre = slices.Concat(before, r.Centre, after)
-	for _, part := range [2][]float32{before, after} {
-		for _, v := range part {
-			if !math.IsNaN(float64(v)) {
-				r.clear++
-			}
+	r.clear = countClear(r.Centre)
+}
+
+// countClear counts the columns of a line where it can be seen.
+func countClear(centres []float32) int {
+	n := 0
+	for _, v := range centres {
+		if !math.IsNaN(float64(v)) {
+			n++
 		}
 	}
+	return n
 }
 
 // followRule lists a line's centres from a column on, to the last where it can be seen.
@@ -269,6 +284,9 @@ func followRule(s *segment.Scores, r *Rule, plane *ink.Plane, from, step int) []
 		along, across = across, along
 	}
 	x, y, slope := r.end(step > 0)
+	if r.short() {
+		slope = 0
+	}
 	y += slope * (float64(from) - x)
 	var centres []float32
 	seen, missing := 0, 0
@@ -423,28 +441,30 @@ func joinPieces(s *segment.Scores, plane *ink.Plane, pieces []Rule) []Rule {
 		for r.to() < p.From {
 			r.Centre = append(r.Centre, float32(math.NaN()))
 		}
-		r.Centre = append(r.Centre, p.Centre[max(r.to()-p.From, 0):]...)
 		r.Thick = (r.Thick*float32(r.clear) + p.Thick*float32(p.clear)) / float32(r.clear+p.clear)
-		r.clear += p.clear
+		r.Centre = append(r.Centre, p.Centre[min(max(r.to()-p.From, 0), len(p.Centre)):]...)
+		r.clear = countClear(r.Centre)
+		r.follow = r.follow || p.follow
 	}
 	return rules
 }
 
-// joins says that piece p goes on where rule r ends, behind writing. The slope of a short piece
-// tells nothing, so all the way to it there has to be ink.
+// joins says that piece p goes on where rule r ends: there is ink all the way, or writing parts two
+// pieces that are long enough for their slopes to tell.
 func joins(s *segment.Scores, plane *ink.Plane, r, p *Rule) bool {
 	gap := p.From - r.to()
-	if r.Vertical != p.Vertical || gap < -2 || gap > ruleHidden || p.to() <= r.to() ||
-		!r.asThick(float64(p.Thick)) {
+	if r.Vertical != p.Vertical || gap > ruleHidden || !r.asThick(float64(p.Thick)) {
 		return false
+	}
+	if gap < 0 {
+		return r.lies(p)
 	}
 	x0, y0, slope0 := r.end(true)
 	x1, y1, slope1 := p.end(false)
 	slope := (y1 - y0) / max(x1-x0, 1)
-	off := 4 + 0.02*float64(max(gap, 0))
-	short := func(r *Rule) bool { return len(r.Centre) < rulePiece }
-	if math.Abs(slope) > 0.15 || !short(r) && math.Abs(y0+slope0*(x1-x0)-y1) > off ||
-		!short(p) && math.Abs(y1-slope1*(x1-x0)-y0) > off {
+	off := 4 + 0.02*float64(gap)
+	if math.Abs(slope) > 0.15 || !r.short() && math.Abs(y0+slope0*(x1-x0)-y1) > off ||
+		!p.short() && math.Abs(y1-slope1*(x1-x0)-y0) > off {
 		return false
 	}
 	across := acrossSize(s, r.Vertical)
@@ -458,8 +478,32 @@ func joins(s *segment.Scores, plane *ink.Plane, r, p *Rule) bool {
 			inked++
 		}
 	}
-	return 10*hidden >= 6*gap && (20*inked >= 19*gap || !short(r) && !short(p))
+	return 20*inked >= 19*gap || 10*hidden >= 6*gap && !r.short() && !p.short()
 }
+
+// lies says that line p, which begins before r ends, lies on it there.
+func (r *Rule) lies(p *Rule) bool {
+	const off = 1.5 // working pixels
+	last := min(r.to(), p.to()) - 1
+	return math.Abs(r.near(p.From)-p.near(p.From)) <= off &&
+		math.Abs(r.near(last)-p.near(last)) <= off
+}
+
+// near is the line's centre in the column nearest to this one where it can be seen.
+func (r *Rule) near(column int) float64 {
+	at := column - r.From
+	for d := range len(r.Centre) {
+		for _, i := range [2]int{at - d, at + d} {
+			if i >= 0 && i < len(r.Centre) && !math.IsNaN(float64(r.Centre[i])) {
+				return float64(r.Centre[i])
+			}
+		}
+	}
+	return math.NaN()
+}
+
+// short says that the line is too short for its slope to tell where it goes.
+func (r *Rule) short() bool { return len(r.Centre) < rulePiece }
 
 // end is a point on the line near one of its ends, and the slope there.
 func (r *Rule) end(last bool) (x, y, slope float64) {
