@@ -259,7 +259,7 @@ func extendRule(s *segment.Scores, r *Rule, plane *ink.Plane) {
 	slices.Reverse(before)
 	r.From -= len(before)
 	r.Centre = slices.Concat(before, r.Centre, after)
-	r.clear = countClear(r.Centre)
+	r.clear += countClear(before) + countClear(after)
 }
 
 // countClear counts the columns of a line where it can be seen.
@@ -442,15 +442,16 @@ func joinPieces(s *segment.Scores, plane *ink.Plane, pieces []Rule) []Rule {
 			r.Centre = append(r.Centre, float32(math.NaN()))
 		}
 		r.Thick = (r.Thick*float32(r.clear) + p.Thick*float32(p.clear)) / float32(r.clear+p.clear)
-		r.Centre = append(r.Centre, p.Centre[min(max(r.to()-p.From, 0), len(p.Centre)):]...)
-		r.clear = countClear(r.Centre)
+		more := p.Centre[min(max(r.to()-p.From, 0), len(p.Centre)):]
+		r.Centre = append(r.Centre, more...)
+		r.clear += countClear(more)
 		r.follow = r.follow || p.follow
 	}
 	return rules
 }
 
-// joins says that piece p goes on where rule r ends: there is ink all the way, or writing parts two
-// pieces that are long enough for their slopes to tell.
+// joins says that piece p goes on where rule r ends, behind writing, or lies on its end. The slope
+// of a short piece tells nothing, so all the way to it there has to be ink.
 func joins(s *segment.Scores, plane *ink.Plane, r, p *Rule) bool {
 	gap := p.From - r.to()
 	if r.Vertical != p.Vertical || gap > ruleHidden || !r.asThick(float64(p.Thick)) {
@@ -478,7 +479,7 @@ func joins(s *segment.Scores, plane *ink.Plane, r, p *Rule) bool {
 			inked++
 		}
 	}
-	return 20*inked >= 19*gap || 10*hidden >= 6*gap && !r.short() && !p.short()
+	return 10*hidden >= 6*gap && (20*inked >= 19*gap || !r.short() && !p.short())
 }
 
 // lies says that line p, which begins before r ends, lies on it there.
