@@ -60,7 +60,7 @@ func unevenRows(w *raster.Warp, at func(x, y float64) (float64, float64)) (off f
 
 func TestFlattenUndoesCurl(t *testing.T) {
 	page := restoretest.Page()
-	for _, c := range []struct{ bow, tilt float64 }{{0.12, 0.2}, {-0.1, -0.25}} {
+	for _, c := range []struct{ bow, tilt float64 }{{0.16, 0.2}, {-0.14, -0.25}} {
 		at := curled(c.bow, c.tilt)
 		f := flattened(t, restoretest.Seen(page, at))
 		if f.Warp == nil || f.Curl == 0 {
@@ -78,7 +78,7 @@ func TestFlattenUndoesCurl(t *testing.T) {
 
 // A page and its mirror image are bent alike.
 func TestFlattenIsTheSameInAMirror(t *testing.T) {
-	m := restoretest.Seen(restoretest.Page(), curled(0.12, 0.2))
+	m := restoretest.Seen(restoretest.Page(), curled(0.16, 0.2))
 	one, other := flattened(t, m), flattened(t, mirrored(m))
 	if one.Warp == nil || other.Warp == nil {
 		t.Fatalf("left: %+v, %+v", one, other)

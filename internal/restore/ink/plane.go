@@ -36,7 +36,7 @@ func Measure(s *segment.Scores, m *raster.RGB, paper [3]*raster.Grid, workers in
 		most  = 3.0
 		least = -5.0
 		plain = -1.0 // from here on it is plainly the print's ink
-		few   = 20   // pixels of writing, which are taken to have the print's inks: fewer tell nothing
+		few   = 200  // pixels: less writing tells little, so its inks are taken to be the print's
 	)
 	var odds colourHistogram
 	for i := range odds.v {

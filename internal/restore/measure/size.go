@@ -17,6 +17,11 @@ const (
 	priorSide = 1754.0
 )
 
+const (
+	priorCharacters = 3.0 // as many as the first guess is worth
+	fewCharacters   = 25.0
+)
+
 // Size is the em of a page's body text in a picture's pixels if its lines run across and if they
 // run down, and how many characters say so.
 type Size struct {
@@ -66,25 +71,38 @@ func (s Size) Times(scale float64) Size {
 // connected components that look like characters. Print repeats one size, so it is the mode of
 // the heights; writing, being larger and joined up, is spread wide.
 func Print(src *image.RGBA, workers int) Size {
-	w, h := src.Rect.Dx(), src.Rect.Dy()
-	prior := PriorEm / priorSide * float64(max(w, h))
-	const side = 2200 // enough to tell characters on a page
-	reduce := math.Max(1, float64(max(w, h))/side)
-	small := raster.Resize(src, int(float64(w)/reduce+0.5), int(float64(h)/reduce+0.5), workers)
+	prior := PriorEm / priorSide * float64(max(src.Rect.Dx(), src.Rect.Dy()))
+	size := printNear(src, prior, workers)
+	if max(size.characters[0], size.characters[1]) < fewCharacters {
+		// A picture of a part of a page, or of a few large words.
+		larger := printNear(src, 4*prior, workers)
+		if larger.characters[0]+larger.characters[1] > size.characters[0]+size.characters[1] {
+			size = larger
+		}
+	}
+	for way, n := range size.characters {
+		trust := n / (n + priorCharacters)
+		size.Em[way] = math.Pow(size.Em[way], trust) * math.Pow(prior, 1-trust)
+	}
+	return size
+}
+
+// printNear looks for characters of about the size of a guess.
+func printNear(src *image.RGBA, guess float64, workers int) Size {
+	const enough = 30 // pixels of an em, to tell characters
+	reduce := math.Max(1, guess/enough)
+	guess /= reduce
+	w, h := raster.Scaled(src.Rect.Dx(), 1/reduce), raster.Scaled(src.Rect.Dy(), 1/reduce)
+	small := raster.Resize(src, w, h, workers)
 	grey := small.Grey(workers)
-	contrast := Contrast(grey, small.W, small.H, max(8, int(0.7*prior/reduce)), workers)
+	contrast := Contrast(grey, small.W, small.H, max(8, int(0.7*guess)), workers)
 	labels, components := raster.Components(raster.Threshold(contrast, MinContrast), small.W)
 	dark := meanValues(contrast, labels, components)
-	var size Size
+	size := Size{Em: [2]float64{1, 1}}
 	for way := range size.Em {
-		em, characters := emOf(characterHeights(components, dark, prior/reduce))
-		if characters > 0 {
-			em = min(max(em*reduce, prior/3), prior*3)
+		if em, characters := emOf(characterHeights(components, dark, guess)); characters > 0 {
+			size.Em[way], size.characters[way] = em*reduce, characters
 		}
-		const unsure = 25 // as many characters as the prior is worth
-		trust := characters / (characters + unsure)
-		size.Em[way] = math.Pow(em, trust) * math.Pow(prior, 1-trust)
-		size.characters[way] = characters
 		for i, c := range components {
 			components[i].X0, components[i].Y0, components[i].X1, components[i].Y1 = c.Y0, c.X0,
 				c.Y1, c.X1

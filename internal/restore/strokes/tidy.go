@@ -93,7 +93,7 @@ func besidePrint(s *segment.Scores, i int, lines []bool) bool {
 // keepUnwritten leaves a page as it is on which a few specks alone seem to be written, none as
 // large as a letter's stroke: these are print that was mistaken.
 func keepUnwritten(s *segment.Scores) {
-	const stroke, few = 72, 192 // working pixels: a line three wide and as long as an em; eight ems
+	const stroke, few = 48, 4 * 48 // working pixels: a line two wide and as long as an em; four
 	hand, inked := make([]uint8, len(s.Hand)), 0
 	for i, v := range s.Hand {
 		if v > 0 {

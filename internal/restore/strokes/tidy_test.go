@@ -98,7 +98,7 @@ func TestSpecksAloneMakeNoPageWritten(t *testing.T) {
 		t.Errorf("the specks are taken:\n%s", got)
 	}
 	row, marks := strings.Repeat("h", 24), strings.Repeat("pphhhppp", 6)
-	for name, rows := range map[string][]string{"stroke": {row, row, row},
+	for name, rows := range map[string][]string{"stroke": {row, row},
 		"marks": slices.Repeat([]string{marks}, 12)} {
 		s := drawn(rows...)
 		keepUnwritten(s)
