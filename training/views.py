@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from . import answers, capture, corrections, net, real, solids, tints
+from . import answers, capture, corrections, net, real, solids, stamps, tints
 from .pens import ink_colour
 
 LARGEST = (1400, 1900)  # short and long side of a page as it is shown; larger ones are cut
@@ -22,6 +22,7 @@ SPARSE = ((3, 15), (1.5, 4))  # ems: that part's breadth and height
 REPRINTED_SHARE = 0.08  # of real pages of which print gets another ink
 HIGHLIGHTED_SHARE = 0.1  # of real pages that get a highlighter's strokes
 CORRECTED_SHARE = 0.08  # of real pages that get a corrector's marks
+STAMPED_SHARE = 0.12  # of real pages that get stamps
 SOLID_SHARE = 0.12  # of real pages that get printed solid marks
 ANSWERED_SHARE = 0.08  # of real pages that get a grid of answers
 PANELLED_SHARE = 0.06  # of real pages that get printed panels
@@ -131,6 +132,8 @@ def real_page(rng, source, other=None, sparse_share=SPARSE_SHARE):
         image, label = transplanted(rng, image, label, written, where)
     if rng.random() < REPRINTED_SHARE:
         image = reinked(rng, image, (label == net.PRINT) & somewhere(rng, label.shape))
+    if rng.random() < STAMPED_SHARE:
+        image, label = stamps.stamped(rng, image, label)
     if rng.random() < SOLID_SHARE:
         image, label = solids.printed(rng, image, label)
     if rng.random() < ANSWERED_SHARE:

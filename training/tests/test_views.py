@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 import torch
 
-from training import answers, corrections, net, papers, real, solids, tints, views
+from training import answers, corrections, net, papers, real, solids, stamps, tints, views
 
 
 def page(h=900, w=700, pen=8):
@@ -186,6 +186,24 @@ class Solids(unittest.TestCase):
             self.assertTrue((told[label == net.WRITTEN] == net.WRITTEN).all())
             self.assertTrue((image[changed & (told == net.PRINT)] < 200).all())
             self.assertTrue((image[(told == net.PAPER)] > 230).all())
+
+
+class Stamps(unittest.TestCase):
+    def test_stamps_are_print_and_hide_no_writing(self):
+        page = np.full((600, 500, 3), 240, np.uint8)
+        label = np.zeros((600, 500), np.uint8)
+        page[100:500:40, 50:450], label[100:500:40, 50:450] = 60, net.HAND
+        stamped = 0
+        for seed in range(30):
+            image, told = stamps.stamped(np.random.default_rng(seed), page, label)
+            changed = told != label
+            stamped += changed.any()
+            self.assertTrue((image <= page).all())
+            self.assertTrue(set(np.unique(told[changed])) <= {net.PRINT, net.BOTH, net.IGNORE})
+            self.assertTrue((label[told == net.BOTH] == net.HAND).all())
+            self.assertTrue((label[told == net.PRINT] == net.PAPER).all())
+            self.assertTrue((image[told == net.PRINT].min(1) < 200).all())
+        self.assertGreater(stamped, 20)
 
 
 class Tints(unittest.TestCase):

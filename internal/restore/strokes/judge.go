@@ -20,6 +20,7 @@ type Survey struct {
 	Near   []float32 // nn.RegionBonds of each region: its nearest neighbours, as indices, itself last
 	Bonds  []float32 // nn.BondTraits of each of these
 	hand   []float64 // what the segmenter says of each region
+	rule   []bool    // a region is a whole line
 }
 
 // Regions is how many there are.
@@ -48,6 +49,7 @@ func survey(s *segment.Scores, plane *ink.Plane, lines []int32, pieces []raster.
 	for i, twin := range findTwins(regions, labels, plane, workers) {
 		v.Traits = append(v.Traits, regions[i].traits(twin)...)
 		v.hand = append(v.hand, regions[i].hand)
+		v.rule = append(v.rule, isRule(regions[i].Component))
 	}
 	search.Wait()
 	for i, near := range bonds {
@@ -120,7 +122,8 @@ func (b bond) traits(from, to *region) []float32 {
 }
 
 // Judge has the network say how surely each region was written, as log-odds. Of more regions than
-// it takes, the smallest are left to the segmenter.
+// it takes, the smallest are left to the segmenter. So are lines that it takes for print: three
+// lines in five that the network held against it were printed.
 func (v *Survey) Judge(ctx context.Context, judge nn.Runner) ([]float64, error) {
 	order := v.largest(nn.MostRegions)
 	n := nn.RegionsFor(len(order))
@@ -147,7 +150,9 @@ func (v *Survey) Judge(ctx context.Context, judge nn.Runner) ([]float64, error) 
 	}
 	odds := slices.Clone(v.hand)
 	for at, i := range order {
-		odds[i] = float64(out[at])
+		if !v.rule[i] || v.hand[i] > 0 {
+			odds[i] = float64(out[at])
+		}
 	}
 	return odds, nil
 }
