@@ -77,3 +77,12 @@ func wrap(op string, err error) error {
 	}
 	return &Error{ErrInternal, op, "unexpected failure", "", err}
 }
+
+// whyNot says why the networks cannot be opened. Whoever opens them has the program, and may know.
+func whyNot(err error) error {
+	err = wrap("open", err)
+	if told := (*Error)(nil); errors.As(err, &told) && told.Code == ErrInternal && told.Err != nil {
+		told.Message = told.Err.Error()
+	}
+	return err
+}

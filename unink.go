@@ -79,7 +79,7 @@ func New(cfg Config) (*Cleaner, error) {
 		atOnce = nets[:3] // the others are loaded for the first page that needs them
 	}
 	if err := openAll(atOnce); err != nil {
-		return nil, wrap("open", err)
+		return nil, whyNot(err)
 	}
 	segmenter := nets[0]
 	return &Cleaner{

@@ -19,17 +19,24 @@ type Plane struct {
 	Evidence []float32 // log-odds of writing by the ink's colour alone, smoothed; 0 off the ink
 }
 
-// Measure compares each pixel of ink with the inks of what is surely writing and surely print
-// on this page. Where both use the same ink that tells nothing.
+// Measure finds the ink of a page and weighs it.
 func Measure(s *segment.Scores, m *raster.RGB, paper [3]*raster.Grid, workers int) *Plane {
 	p := &Plane{Scores: s, Evidence: make([]float32, len(s.Hand))}
 	for ch := range p.Light {
 		p.Light[ch] = relative(m.Pix[ch], s.W, s.H, paper[ch], workers)
 	}
 	p.Solid = p.findSolid(workers)
+	p.Weigh(workers)
+	return p
+}
+
+// Weigh compares each pixel of ink with the inks of what is surely writing and surely print on
+// this page, as the scores now have it. Where both use the same ink that tells nothing.
+func (p *Plane) Weigh(workers int) {
+	clear(p.Evidence)
 	hand, print := p.countInks(workers)
 	if hand.total == 0 || print.total == 0 {
-		return p
+		return
 	}
 	const (
 		floor = 0.003 // share below which a colour is unknown
@@ -49,16 +56,15 @@ func Measure(s *segment.Scores, m *raster.RGB, paper [3]*raster.Grid, workers in
 		}
 		odds.v[i] = min(max(o, least), most)
 	}
-	raster.Rows(s.H, workers, func(y0, y1 int) {
+	raster.Rows(p.Scores.H, workers, func(y0, y1 int) {
 		seen := knownOdds{odds: &odds}
-		for i := y0 * s.W; i < y1*s.W; i++ {
+		for i := y0 * p.Scores.W; i < y1*p.Scores.W; i++ {
 			if p.Solid[i] != 0 {
 				p.Evidence[i] = seen.of(p, i)
 			}
 		}
 	})
 	p.smoothEvidence(workers)
-	return p
 }
 
 // knownOdds remembers the odds of the colours that it was asked for: most of a page's ink has few.
@@ -99,12 +105,11 @@ func (p *Plane) countInks(workers int) (hand, print colourHistogram) {
 
 // countPart counts every other pixel, which is enough to know the inks.
 func (p *Plane) countPart(hand, print *colourHistogram, from, to int) {
-	const sure = 2 * segment.Unit
 	for i := from + from%2; i < to; i += 2 {
 		switch h, q := p.Scores.Hand[i], p.Scores.Print[i]; {
-		case h > sure && q < 0:
+		case h >= segment.Sure && q < 0:
 			hand.add(p.bin(i), p.Taken(i))
-		case q > sure && h < 0:
+		case q >= segment.Sure && h < 0:
 			print.add(p.bin(i), p.Taken(i))
 		}
 	}

@@ -17,9 +17,14 @@ const (
 	priorSide = 1754.0
 )
 
+// fewCharacters tell as much of the print's size as the first guess. With fewer, print of another
+// size is looked for.
+const fewCharacters = 25
+
+// How large the network may be shown print, against what it wants: as it has learned to see it.
 const (
-	priorCharacters = 3.0 // as many as the first guess is worth
-	fewCharacters   = 25.0
+	smallest = 0.4
+	largest  = 1.8
 )
 
 // Size is the em of a page's body text in a picture's pixels if its lines run across and if they
@@ -74,17 +79,27 @@ func Print(src *image.RGBA, workers int) Size {
 	prior := PriorEm / priorSide * float64(max(src.Rect.Dx(), src.Rect.Dy()))
 	size := printNear(src, prior, workers)
 	if max(size.characters[0], size.characters[1]) < fewCharacters {
-		// A picture of a part of a page, or of a few large words.
+		// The picture may be of a part of a page, or of a few large words.
 		larger := printNear(src, 4*prior, workers)
 		if larger.characters[0]+larger.characters[1] > size.characters[0]+size.characters[1] {
 			size = larger
 		}
 	}
 	for way, n := range size.characters {
-		trust := n / (n + priorCharacters)
-		size.Em[way] = math.Pow(size.Em[way], trust) * math.Pow(prior, 1-trust)
+		size.Em[way] = likely(size.Em[way], n, prior)
 	}
 	return size
+}
+
+// likely is the em that the heights of so many characters and the first guess make likely. It may
+// differ from that of the heights by no more than the network has learned to bear.
+func likely(seen, characters, prior float64) float64 {
+	if characters == 0 {
+		return prior
+	}
+	trust := characters / (characters + fewCharacters)
+	em := math.Pow(seen, trust) * math.Pow(prior, 1-trust)
+	return min(max(em, seen/largest), seen/smallest)
 }
 
 // printNear looks for characters of about the size of a guess.
@@ -98,7 +113,7 @@ func printNear(src *image.RGBA, guess float64, workers int) Size {
 	contrast := Contrast(grey, small.W, small.H, max(8, int(0.7*guess)), workers)
 	labels, components := raster.Components(raster.Threshold(contrast, MinContrast), small.W)
 	dark := meanValues(contrast, labels, components)
-	size := Size{Em: [2]float64{1, 1}}
+	var size Size
 	for way := range size.Em {
 		if em, characters := emOf(characterHeights(components, dark, guess)); characters > 0 {
 			size.Em[way], size.characters[way] = em*reduce, characters

@@ -17,6 +17,16 @@ func TestPrintSize(t *testing.T) {
 	}
 }
 
+// A few letters are believed where a page of this size would have much smaller ones.
+func TestFewLettersTellTheSize(t *testing.T) {
+	for _, em := range []float64{24, 60} {
+		m := restoretest.Sheet(int(11*em), int(6*em), em)
+		if got := Print(m, 2).Likely(); got < 0.5*em || got > 1.5*em {
+			t.Errorf("a few letters of %g px are taken for %g", em, got)
+		}
+	}
+}
+
 func TestPrintHasOneSizeWhicheverWayItLies(t *testing.T) {
 	page := restoretest.Picture(t, filepath.Join("..", "..", "..", "docs", "before.jpg"))
 	upright := Print(page, 2).Likely()

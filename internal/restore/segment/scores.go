@@ -29,8 +29,12 @@ type Scores struct {
 	Print []int8 // the better of print and both, over the better of paper and handwriting
 }
 
-// Unit is the score of a log-odds of one.
-const Unit = 16
+// Scores: of a log-odds of one, and of those from which the network, or who judges after it, is
+// sure.
+const (
+	Unit = 16
+	Sure = 2 * Unit
+)
 
 // paste takes a tile's core over into the scores.
 func (s *Scores) paste(logits []float32, tile nn.Shape, tx, ty tileSpan) {
@@ -74,10 +78,9 @@ func resizedPlane(scores []int8, sw, sh, w, h, workers int) []int8 {
 
 // Relabel makes a pixel of ink writing or print.
 func (s *Scores) Relabel(i int, hand bool) {
-	const sure = 2 * Unit
 	if hand {
-		s.Hand[i], s.Print[i] = max(s.Hand[i], sure), -sure
+		s.Hand[i], s.Print[i] = max(s.Hand[i], Sure), -Sure
 	} else {
-		s.Hand[i], s.Print[i] = -sure, max(s.Print[i], sure)
+		s.Hand[i], s.Print[i] = -Sure, max(s.Print[i], Sure)
 	}
 }

@@ -20,7 +20,6 @@ type Survey struct {
 	Near   []float32 // nn.RegionBonds of each region: its nearest neighbours, as indices, itself last
 	Bonds  []float32 // nn.BondTraits of each of these
 	hand   []float64 // what the segmenter says of each region
-	rule   []bool    // a region is a whole line
 }
 
 // Regions is how many there are.
@@ -49,7 +48,6 @@ func survey(s *segment.Scores, plane *ink.Plane, lines []int32, pieces []raster.
 	for i, twin := range findTwins(regions, labels, plane, workers) {
 		v.Traits = append(v.Traits, regions[i].traits(twin)...)
 		v.hand = append(v.hand, regions[i].hand)
-		v.rule = append(v.rule, isRule(regions[i].Component))
 	}
 	search.Wait()
 	for i, near := range bonds {
@@ -57,6 +55,12 @@ func survey(s *segment.Scores, plane *ink.Plane, lines []int32, pieces []raster.
 	}
 	return v
 }
+
+// Places among the traits of a region.
+const (
+	areaTrait = 6
+	lineTrait = 17
+)
 
 // traits are what the network is told of a region, each brought to about -1 to 1.
 func (r *region) traits(twin float64) []float32 {
@@ -150,11 +154,25 @@ func (v *Survey) Judge(ctx context.Context, judge nn.Runner) ([]float64, error) 
 	}
 	odds := slices.Clone(v.hand)
 	for at, i := range order {
-		if !v.rule[i] || v.hand[i] > 0 {
+		if v.hand[i] > 0 || v.Traits[i*nn.RegionTraits+lineTrait] == 0 {
 			odds[i] = float64(out[at])
 		}
 	}
 	return odds, nil
+}
+
+// settle makes each region writing or print, as the network judges it.
+func (v *Survey) settle(ctx context.Context, judge nn.Runner, s *segment.Scores) error {
+	odds, err := v.Judge(ctx, judge)
+	if err != nil {
+		return err
+	}
+	for i, l := range v.Labels {
+		if l > 0 && (odds[l-1] > 0) != (s.Hand[i] > 0) {
+			s.Relabel(i, odds[l-1] > 0)
+		}
+	}
+	return nil
 }
 
 // largest lists the regions in their order, only the largest if there are more than most.
@@ -166,9 +184,9 @@ func (v *Survey) largest(most int) []int {
 	if len(order) <= most {
 		return order
 	}
-	const area = 6 // among the traits
 	slices.SortStableFunc(order, func(i, j int) int {
-		return cmp.Compare(v.Traits[j*nn.RegionTraits+area], v.Traits[i*nn.RegionTraits+area])
+		return cmp.Compare(v.Traits[j*nn.RegionTraits+areaTrait],
+			v.Traits[i*nn.RegionTraits+areaTrait])
 	})
 	order = order[:most]
 	slices.Sort(order)

@@ -102,6 +102,20 @@ func TestTheSmallestAreLeftOut(t *testing.T) {
 	}
 }
 
+// The judge has no say in a line that the segmenter takes for print; in others it has.
+func TestPrintedLinesAreNotJudgedWriting(t *testing.T) {
+	v, none := &Survey{}, make([]region, 2)
+	for i, hand := range []float64{-3, 3} {
+		r := region{Component: raster.Component{X1: 200, Y1: 3, Area: 600}, border: 400}
+		v.hand, v.Traits = append(v.hand, hand), append(v.Traits, r.traits(math.NaN())...)
+		v.bind(none, i, nil)
+	}
+	odds, err := v.Judge(context.Background(), &counting{})
+	if err != nil || odds[0] != -3 || odds[1] < 0 {
+		t.Errorf("the lines are judged %v, %v", odds, err)
+	}
+}
+
 // What is told of a region is its own: what the network says of its pixels, and how much they
 // differ.
 func TestTraitsTellOfTheRegion(t *testing.T) {

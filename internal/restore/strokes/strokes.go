@@ -42,8 +42,9 @@ func Decide(ctx context.Context, judge nn.Runner, s *segment.Scores, plane *ink.
 }
 
 // decide has each region of ink judged in view of its neighbours and of the page, so that no half
-// strokes remain and no specks of print go. Marks in tick boxes and bubbles are found apart and
-// have the last word. It returns the page's printed lines and these marks.
+// strokes remain and no specks of print go: once by the inks that the segmenter tells of, and once
+// by those of what was then found to be written. Marks in tick boxes and bubbles are found apart
+// and have the last word. It returns the page's printed lines and these marks.
 func decide(ctx context.Context, judge nn.Runner, s *segment.Scores, plane *ink.Plane,
 	workers int) ([]Rule, []*mark, error) {
 	var marks []*mark
@@ -53,14 +54,12 @@ func decide(ctx context.Context, judge nn.Runner, s *segment.Scores, plane *ink.
 	lines, pieces := findRules(plane.Printed(), s.W, s.H)
 	v := survey(s, plane, lines, pieces, workers)
 	search.Wait()
-	odds, err := v.Judge(ctx, judge)
-	if err != nil {
+	if err := v.settle(ctx, judge, s); err != nil {
 		return nil, nil, err
 	}
-	for i, l := range v.Labels {
-		if l > 0 && (odds[l-1] > 0) != (s.Hand[i] > 0) {
-			s.Relabel(i, odds[l-1] > 0)
-		}
+	plane.Weigh(workers)
+	if err := survey(s, plane, lines, pieces, workers).settle(ctx, judge, s); err != nil {
+		return nil, nil, err
 	}
 	for _, m := range marks {
 		m.relabel(s)
