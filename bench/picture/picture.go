@@ -2,10 +2,9 @@
 package picture
 
 import (
-	"bytes"
-	"image"
-	_ "image/jpeg" // for Decode
-	_ "image/png"  // for Decode
+	"context"
+
+	"unink/internal/imagefile"
 )
 
 // RGB is a picture: W × H pixels of three bytes.
@@ -14,19 +13,16 @@ type RGB struct {
 	Pix  []uint8
 }
 
-// Decode reads a JPEG or PNG.
+// Decode reads a file's picture as the program does.
 func Decode(data []byte) (*RGB, error) {
-	m, _, err := image.Decode(bytes.NewReader(data))
+	read, err := imagefile.Decode(context.Background(), data, imagefile.Limits{})
 	if err != nil {
 		return nil, err
 	}
-	b := m.Bounds()
-	p := &RGB{W: b.Dx(), H: b.Dy(), Pix: make([]uint8, 0, 3*b.Dx()*b.Dy())}
-	for y := b.Min.Y; y < b.Max.Y; y++ {
-		for x := b.Min.X; x < b.Max.X; x++ {
-			r, g, bl, _ := m.At(x, y).RGBA()
-			p.Pix = append(p.Pix, uint8(r>>8), uint8(g>>8), uint8(bl>>8))
-		}
+	m := read.Pixels
+	p := &RGB{W: m.Rect.Dx(), H: m.Rect.Dy(), Pix: make([]uint8, 0, 3*len(m.Pix)/4)}
+	for i := 0; i < len(m.Pix); i += 4 {
+		p.Pix = append(p.Pix, m.Pix[i:i+3]...)
 	}
 	return p, nil
 }

@@ -9,18 +9,19 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"image"
 	"image/draw"
-	_ "image/jpeg"
 	"image/png"
 	"os"
 	"path/filepath"
 
 	"unink/bench/pages"
+	"unink/internal/imagefile"
 )
 
 func main() {
@@ -61,10 +62,11 @@ type bench struct {
 }
 
 func (b *bench) page(p pages.Page) error {
-	before, _, err := image.Decode(bytes.NewReader(p.Before))
+	read, err := imagefile.Decode(context.Background(), p.Before, imagefile.Limits{})
 	if err != nil {
 		return err
 	}
+	before := read.Pixels
 	after, err := png.Decode(bytes.NewReader(p.After.Data))
 	if err != nil {
 		return err

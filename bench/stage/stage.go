@@ -2,17 +2,15 @@
 package stage
 
 import (
-	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"image"
-	"image/draw"
-	_ "image/jpeg" // for Page
-	_ "image/png"  // for Page
 	"os"
 	"path/filepath"
 	"runtime"
 
+	"unink/internal/imagefile"
 	"unink/internal/nn"
 	"unink/models"
 )
@@ -29,19 +27,17 @@ func Cases[Case any](dir string) (cases []Case, err error) {
 	return cases, nil
 }
 
-// Page reads a JPEG or PNG.
+// Page reads a file's picture as the program does.
 func Page(path string) (*image.RGBA, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	m, _, err := image.Decode(bytes.NewReader(data))
+	read, err := imagefile.Decode(context.Background(), data, imagefile.Limits{})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	out := image.NewRGBA(image.Rect(0, 0, m.Bounds().Dx(), m.Bounds().Dy()))
-	draw.Draw(out, out.Rect, m, m.Bounds().Min, draw.Src)
-	return out, nil
+	return read.Pixels, nil
 }
 
 // Network opens one of the trained networks, with a thread for each CPU. The caller closes it.

@@ -89,7 +89,7 @@ func (s still) upright() image.Point {
 type planes struct {
 	size           image.Point
 	rgba, grey     bool
-	right, down    int // chroma subsampling, as shifts
+	ratio          image.YCbCrSubsampleRatio
 	stride, cwidth int
 }
 
@@ -99,8 +99,8 @@ func heifPlanes(size image.Point, space, chroma uint32) (planes, error) {
 	p := planes{size: size}
 	switch {
 	case space == ycbcr && chroma >= 1 && chroma <= 3: // 4:2:0, 4:2:2, 4:4:4
-		p.right = int(3-chroma+1) / 2
-		p.down = int(3-chroma) / 2
+		p.ratio = [...]image.YCbCrSubsampleRatio{1: image.YCbCrSubsampleRatio420,
+			2: image.YCbCrSubsampleRatio422, 3: image.YCbCrSubsampleRatio444}[chroma]
 	case space == monochrome, space == ycbcr && chroma == 0: // the latter of grey tiles
 		p.grey = true
 	case space == rgb:
@@ -112,14 +112,18 @@ func heifPlanes(size image.Point, space, chroma uint32) (planes, error) {
 	if p.rgba {
 		p.stride = 4 * p.stride
 	}
-	p.cwidth = heifStride((size.X + 1<<p.right - 1) >> p.right)
+	right, _ := shifts(p.ratio)
+	p.cwidth = heifStride((size.X + 1<<right - 1) >> right)
 	return p, nil
 }
 
 // heifStride is the length of a row in memory: even, at least 64, a multiple of 16.
 func heifStride(width int) int { return (max(width+width&1, 64) + 15) &^ 15 }
 
-func (p planes) chromaHeight() int { return (p.size.Y + 1<<p.down - 1) >> p.down }
+func (p planes) chromaHeight() int {
+	_, down := shifts(p.ratio)
+	return (p.size.Y + 1<<down - 1) >> down
+}
 
 func (p planes) bytes() int {
 	n := p.stride * p.size.Y
@@ -133,22 +137,24 @@ func (p planes) picture(b []byte, c *cicp) *image.RGBA {
 	dst := image.NewRGBA(image.Rectangle{Max: p.size})
 	k := newYCC(c)
 	luma := p.stride * p.size.Y
-	chroma := p.cwidth * p.chromaHeight()
+	if !p.rgba && !p.grey {
+		chroma := p.cwidth * p.chromaHeight()
+		k.pixels(dst.Pix, &image.YCbCr{
+			Y: b[:luma], Cb: b[luma:][:chroma], Cr: b[luma+chroma:][:chroma],
+			YStride: p.stride, CStride: p.cwidth, SubsampleRatio: p.ratio, Rect: dst.Rect,
+		})
+		return dst
+	}
 	for y := range p.size.Y {
 		row := dst.Pix[y*dst.Stride:][:4*p.size.X]
 		src := b[y*p.stride:][:p.stride]
-		switch {
-		case p.rgba:
+		if p.rgba {
 			copy(row, src)
-		case p.grey:
-			for x := range p.size.X {
-				v := k.grey(src[x])
-				row[4*x], row[4*x+1], row[4*x+2], row[4*x+3] = v, v, v, 255
-			}
-		default:
-			at := y >> p.down * p.cwidth
-			cb, cr := b[luma+at:][:p.cwidth], b[luma+chroma+at:][:p.cwidth]
-			k.row(row, src, cb, cr, p.right)
+			continue
+		}
+		for x := range p.size.X {
+			v := k.grey(src[x])
+			row[4*x], row[4*x+1], row[4*x+2], row[4*x+3] = v, v, v, 255
 		}
 	}
 	return dst

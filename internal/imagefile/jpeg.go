@@ -119,6 +119,22 @@ func jpegConfig(data []byte) (image.Config, error) {
 // decodeJPEG decodes a file, also one that was cut: what is missing of at most a tenth of its lines
 // is white, and of a progressive one the last refinement may be missing.
 func decodeJPEG(ctx context.Context, data []byte) (image.Image, error) {
+	m, err := jpegPlanes(ctx, data)
+	return coloured(m), err
+}
+
+// coloured is a picture whose chroma, where it has some, is interpolated.
+func coloured(m image.Image) image.Image {
+	planes, ok := m.(*image.YCbCr)
+	if !ok {
+		return m
+	}
+	dst := image.NewRGBA(planes.Rect)
+	newYCC(nil).pixels(dst.Pix, planes)
+	return dst
+}
+
+func jpegPlanes(ctx context.Context, data []byte) (image.Image, error) {
 	data, err := withHeight(data)
 	if err != nil {
 		return nil, err
@@ -196,7 +212,7 @@ func upperLines(ctx context.Context, data []byte, frame jpegSegment) image.Image
 	if missing > most-least {
 		return nil
 	}
-	return onWhite(m, image.Rect(0, 0, width, height))
+	return onWhite(coloured(m), image.Rect(0, 0, width, height))
 }
 
 // frameSize reads a frame's size in pixels and the height of its rows of blocks.

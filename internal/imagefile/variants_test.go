@@ -6,7 +6,6 @@ import (
 	"errors"
 	"image"
 	"image/color"
-	"image/jpeg"
 	"io"
 	"testing"
 
@@ -193,6 +192,32 @@ func TestKindsOfBMP(t *testing.T) {
 	}
 }
 
+// A JPEG's colours, of which it has one for four pixels, run from each to the next as they did on
+// the picture, and as other programs show them.
+func TestJPEGColoursAreSmooth(t *testing.T) {
+	m := image.NewRGBA(image.Rect(0, 0, 63, 43))
+	for y := range m.Rect.Dy() {
+		for x := range m.Rect.Dx() {
+			m.SetRGBA(x, y, color.RGBA{uint8(128 + 3*y), 100, uint8(4 * x), 255})
+		}
+	}
+	p, err := Decode(t.Context(), encodeAs(t, JPEG, m), Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	off, n := 0, 0 // by how much a step from pixel to pixel is not as it was
+	for y := range m.Rect.Dy() - 1 {
+		for x := range m.Rect.Dx() - 1 {
+			here, right, below := p.Pixels.RGBAAt(x, y), p.Pixels.RGBAAt(x+1, y), p.Pixels.RGBAAt(x, y+1)
+			across, down := int(right.B)-int(here.B)-4, int(below.R)-int(here.R)-3
+			off, n = off+max(across, -across)+max(down, -down), n+2
+		}
+	}
+	if off > n {
+		t.Errorf("steps are off by %.1f levels in the mean, want at most 1", float64(off)/float64(n))
+	}
+}
+
 // Scanners that send line by line know the height at the end.
 func TestJPEGThatStatesItsHeightLate(t *testing.T) {
 	page := corner(160, 96)
@@ -214,11 +239,11 @@ func TestJPEGThatStatesItsHeightLate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := jpeg.Decode(bytes.NewReader(early))
+	known, err := Decode(t.Context(), early, Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, "late", p.Pixels, Opaque(m), 0, true)
+	same(t, "late", p.Pixels, known.Pixels, 0, true)
 }
 
 // A PNG that was cut, or whose end is wrong, is read as a JPEG is: lines that lack are white.

@@ -127,14 +127,15 @@ func decodeWebP(ctx context.Context, data []byte) (image.Image, error) {
 	if err != nil {
 		return nil, err
 	}
+	limited := newYCC(&cicp{matrix: 6}) // luma goes from 16 to 235, as a video frame's does
 	switch m := m.(type) {
 	case *image.YCbCr:
 		dst := image.NewRGBA(m.Rect)
-		fromLimited(dst.Pix, m)
+		limited.pixels(dst.Pix, m)
 		return dst, nil
 	case *image.NYCbCrA:
 		dst := image.NewNRGBA(m.Rect)
-		fromLimited(dst.Pix, &m.YCbCr)
+		limited.pixels(dst.Pix, &m.YCbCr)
 		for y := range m.Rect.Dy() {
 			for x, a := range m.A[y*m.AStride:][:m.Rect.Dx()] {
 				dst.Pix[y*dst.Stride+4*x+3] = a

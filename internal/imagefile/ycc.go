@@ -50,13 +50,13 @@ func newYCC(c *cicp) *ycc {
 
 func (k *ycc) grey(y uint8) uint8 { return clamp(k.luma[y]) }
 
-// row converts a row; each chroma sample serves 1<<right pixels.
-func (k *ycc) row(dst, y, cb, cr []byte, right int) {
-	for x, i := 0, 0; i+3 < len(dst); x, i = x+1, i+4 {
-		u, v := cb[x>>right], cr[x>>right]
-		p := dst[i : i+4 : i+4]
+// row converts a row whose chroma is as wide as its luma.
+func (k *ycc) row(dst, y, cb, cr []byte) {
+	y = y[:len(dst)/4]
+	cb, cr = cb[:len(y)], cr[:len(y)]
+	for x, luma := range y {
+		p, l, u, v := dst[4*x:4*x+4:4*x+4], k.luma[luma], cb[x], cr[x]
 		p[3] = 255
-		l := k.luma[y[x]]
 		if k.identity {
 			p[0], p[1], p[2] = clamp(k.luma[v]), clamp(l), clamp(k.luma[u])
 			continue
@@ -67,35 +67,90 @@ func (k *ycc) row(dst, y, cb, cr []byte, right int) {
 	}
 }
 
-// fromLimited writes the opaque RGBA pixels of a picture whose luma goes from 16 to 235, as a video
-// frame's does, and whose chroma has half its size. Chroma is interpolated as libwebp does it.
-func fromLimited(dst []byte, m *image.YCbCr) {
-	k := newYCC(&cicp{matrix: 6})
+// pixels writes a picture's opaque RGBA pixels. Chroma of half the width or height is interpolated
+// as libjpeg does it; where each sample serves four pixels of a row, it is repeated.
+func (k *ycc) pixels(dst []byte, m *image.YCbCr) {
 	w, h := m.Rect.Dx(), m.Rect.Dy()
-	last := (h+1)/2 - 1
+	right, down := shifts(m.SubsampleRatio)
+	last := (h+1<<down-1)>>down - 1
 	raster.Rows(h, runtime.GOMAXPROCS(0), func(y0, y1 int) {
-		cb, cr := make([]byte, w), make([]byte, w)
+		u, v := make([]byte, w), make([]byte, w)
 		for y := y0; y < y1; y++ {
-			near := y / 2
-			far := min(max(near+y%2*2-1, 0), last)
-			smoothChroma(cb, m.Cb[near*m.CStride:], m.Cb[far*m.CStride:])
-			smoothChroma(cr, m.Cr[near*m.CStride:], m.Cr[far*m.CStride:])
-			k.row(dst[4*w*y:][:4*w], m.Y[y*m.YStride:], cb, cr, 0)
+			near, far := y, y
+			if down == 1 {
+				near = y / 2
+				far = min(max(near+y%2*2-1, 0), last)
+			}
+			cb := chromaRow(u, m.Cb[near*m.CStride:], m.Cb[far*m.CStride:], right)
+			cr := chromaRow(v, m.Cr[near*m.CStride:], m.Cr[far*m.CStride:], right)
+			k.row(dst[4*w*y:][:4*w], m.Y[y*m.YStride:], cb, cr)
 		}
 	})
 }
 
-// smoothChroma interpolates a row between the two rows of chroma next to it: nine parts of the
-// nearest sample, three of each beside it and one of that across.
-func smoothChroma(dst, near, far []byte) {
-	last := (len(dst)+1)/2 - 1
-	for x := range dst {
-		i := x / 2
-		j := min(max(i+x%2*2-1, 0), last)
-		a, b, c, d := int(near[i]), int(near[j]), int(far[i]), int(far[j])
-		dst[x] = uint8(((a+d+3*(b+c)+8)>>3 + a) >> 1)
+// shifts are how much less wide and high chroma is than luma, as powers of two.
+func shifts(ratio image.YCbCrSubsampleRatio) (right, down int) {
+	switch ratio {
+	case image.YCbCrSubsampleRatio422:
+		return 1, 0
+	case image.YCbCrSubsampleRatio420:
+		return 1, 1
+	case image.YCbCrSubsampleRatio440:
+		return 0, 1
+	case image.YCbCrSubsampleRatio411:
+		return 2, 0
+	case image.YCbCrSubsampleRatio410:
+		return 2, 1
+	}
+	return 0, 0
+}
+
+// chromaRow is the chroma of a row of pixels, from the two rows of samples next to it, which are
+// narrower by a shift. It may use dst.
+func chromaRow(dst, near, far []byte, right int) []byte {
+	switch {
+	case right == 1:
+		doubleChroma(dst, near, far)
+	case right > 1:
+		for x := range dst {
+			dst[x] = near[x>>right]
+		}
+	case &near[0] == &far[0]:
+		return near
+	default:
+		for x := range dst {
+			dst[x] = uint8((3*int(near[x]) + int(far[x]) + 2) >> 2)
+		}
+	}
+	return dst
+}
+
+// doubleChroma interpolates a row of half as many samples: nine parts of the nearest, three of each
+// beside it and one of that across.
+func doubleChroma(dst, near, far []byte) {
+	near = near[:(len(dst)+1)/2]
+	far = far[:len(near)]
+	here := 3*int32(near[0]) + int32(far[0])
+	before := here
+	for i := range len(dst) / 2 {
+		after := here
+		if i+1 < len(near) {
+			after = 3*int32(near[i+1]) + int32(far[i+1])
+		}
+		pair := dst[2*i : 2*i+2 : 2*i+2]
+		pair[0] = uint8((3*here + before + 8) >> 4)
+		pair[1] = uint8((3*here + after + 7) >> 4)
+		before, here = here, after
+	}
+	if len(dst)%2 == 1 {
+		dst[len(dst)-1] = uint8((3*here + before + 8) >> 4)
 	}
 }
 
-// clamp rounds down 16 fraction bits.
-func clamp(v int32) uint8 { return uint8(min(max(v>>16, 0), 255)) }
+// clamp rounds down 16 fraction bits, to 0 and 255 at most.
+func clamp(v int32) uint8 {
+	if uint32(v) < 256<<16 {
+		return uint8(v >> 16)
+	}
+	return uint8(^(v >> 31))
+}

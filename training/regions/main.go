@@ -20,17 +20,14 @@ import (
 	"flag"
 	"fmt"
 	"image"
-	"image/draw"
-	_ "image/jpeg"
-	_ "image/png"
+	"image/png"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 
-	_ "golang.org/x/image/webp"
-
+	"unink/internal/imagefile"
 	"unink/internal/nn"
 	"unink/internal/restore"
 	"unink/internal/restore/strokes"
@@ -104,20 +101,18 @@ func survey(e *restore.Engine, page, labels string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	rgba := image.NewRGBA(image.Rect(0, 0, src.Bounds().Dx(), src.Bounds().Dy()))
-	draw.Draw(rgba, rgba.Rect, src, src.Bounds().Min, draw.Src)
-	v, size, err := e.Survey(context.Background(), rgba)
+	v, size, err := e.Survey(context.Background(), src)
 	if err != nil {
 		return nil, err
 	}
 	known := make([]float32, 2*v.Regions())
-	truth, err := read(labels)
+	truth, err := readLabels(labels)
 	if errors.Is(err, os.ErrNotExist) {
 		truth = image.NewUniform(image.Black)
 	} else if err != nil {
 		return nil, err
 	}
-	count(known, v, truth, rgba.Rect.Size(), size)
+	count(known, v, truth, src.Rect.Size(), size)
 	var b bytes.Buffer
 	for _, part := range [][]float32{{float32(v.Regions())}, v.Traits, v.Near, v.Bonds, known} {
 		if err := binary.Write(&b, binary.LittleEndian, part); err != nil {
@@ -127,14 +122,26 @@ func survey(e *restore.Engine, page, labels string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-func read(path string) (image.Image, error) {
+// read reads a file's picture as the program does.
+func read(path string) (*image.RGBA, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	p, err := imagefile.Decode(context.Background(), data, imagefile.Limits{})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return p.Pixels, nil
+}
+
+func readLabels(path string) (image.Image, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = file.Close() }()
-	m, _, err := image.Decode(file)
-	return m, err
+	return png.Decode(file)
 }
 
 // count counts each region's pixels that are known to be print and to be handwriting: a pixel of
