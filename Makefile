@@ -56,6 +56,7 @@ lint: deps
 	internal/webui/node_modules/.bin/tsc -p internal/webui
 	internal/webui/node_modules/.bin/tsc -p internal/webui/src/worker
 	internal/webui/node_modules/.bin/tsc -p internal/webui/npm
+	$(MAKE) -C training lint
 
 # The figures of docs/benchmarks.md: speed and memory; synthetic pages; the scan finish; real pages, with DIR=path.
 bench: deps

@@ -1,5 +1,6 @@
-"""Answer grids laid on pages in training: printed rows of boxes or rings, some of which a pen filled,
-ticked or crossed. A filled box is writing, although it is as solid as a printer's mark (solids.py)."""
+"""Answer grids laid on pages in training: printed rows of boxes or rings, some of which a pen
+filled, ticked or crossed. A filled box is writing, although it is as solid as a printer's mark
+(solids.py)."""
 
 from dataclasses import dataclass
 
@@ -32,8 +33,10 @@ class Grid:
     def boxes(self):
         """Of each row, where its boxes lie: left and top."""
         across, down = self.pitch
-        return [[(int(self.x + c * across), int(self.y + r * down)) for c in range(self.columns)]
-                for r in range(self.rows)]
+        return [
+            [(int(self.x + c * across), int(self.y + r * down)) for c in range(self.columns)]
+            for r in range(self.rows)
+        ]
 
 
 def answered(rng, image, label):
@@ -61,14 +64,20 @@ def placed(rng, label):
     h, w = label.shape
     side = int(np.exp(rng.uniform(*np.log(SIDES))))
     pitch = (side * rng.uniform(1.15, 2.4), side * rng.uniform(1.15, 2.4))
-    columns, rows = (min(int(rng.integers(*most)), int(room / step) - 1)
-                     for most, room, step in zip((COLUMNS, ROWS), (w, h), pitch))
+    columns, rows = (
+        min(int(rng.integers(*most)), int(room / step) - 1)
+        for most, room, step in zip((COLUMNS, ROWS), (w, h), pitch)
+    )
     if columns < 1 or rows < 1:
         return None
     width, height = int((columns + 1) * pitch[0]), int((rows + 1) * pitch[1])
     inked = cv2.integral((label != net.PAPER).astype(np.uint8))
-    spots = [(int(rng.integers(w - width + 1)), int(rng.integers(h - height + 1))) for _ in range(PLACES)]
-    filled = lambda x, y: inked[y + height, x + width] - inked[y, x + width] - inked[y + height, x] + inked[y, x]
+    spots = [
+        (int(rng.integers(w - width + 1)), int(rng.integers(h - height + 1))) for _ in range(PLACES)
+    ]
+    filled = lambda x, y: (
+        inked[y + height, x + width] - inked[y, x + width] - inked[y + height, x] + inked[y, x]
+    )
     x, y = min(spots, key=lambda spot: filled(*spot))
     return Grid(x, y, rows, columns, side, pitch, bool(rng.random() < 0.5))
 
@@ -77,7 +86,10 @@ def cleared(image, label, grid):
     """The page with bare paper where the grid comes."""
     across, down = grid.pitch
     top, left = int(grid.y - down / 2), int(grid.x - across / 2)
-    spot = (slice(max(0, top), int(top + grid.rows * down)), slice(max(0, left), int(left + grid.columns * across)))
+    spot = (
+        slice(max(0, top), int(top + grid.rows * down)),
+        slice(max(0, left), int(left + grid.columns * across)),
+    )
     image, label = image.copy(), label.copy()
     image[spot] = np.quantile(image[::8, ::8].reshape(-1, 3), 0.85, 0).astype(np.uint8)
     label[spot] = net.PAPER
@@ -98,9 +110,15 @@ def printed(rng, image, label, grid):
                 cv2.rectangle(ink, (x, y), (x + s, y + s), 255, thick)
             if lettered and s > 14:
                 at = (x + int(0.28 * s), y + int(0.74 * s))
-                cv2.putText(ink, chr(ord("A") + i), at, cv2.FONT_HERSHEY_SIMPLEX, size, 255, 1, cv2.LINE_AA)
-    soft = (cv2.GaussianBlur(ink, (0, 0), rng.uniform(0.4, 0.9)).astype(np.float32) / 255)[..., None]
-    colour = rng.uniform(0, 110) + rng.normal(0, 4, 3) if rng.random() < 0.7 else rng.uniform(40, 220, 3)
+                cv2.putText(
+                    ink, chr(ord("A") + i), at, cv2.FONT_HERSHEY_SIMPLEX, size, 255, 1, cv2.LINE_AA
+                )
+    soft = (cv2.GaussianBlur(ink, (0, 0), rng.uniform(0.4, 0.9)).astype(np.float32) / 255)[
+        ..., None
+    ]
+    colour = (
+        rng.uniform(0, 110) + rng.normal(0, 4, 3) if rng.random() < 0.7 else rng.uniform(40, 220, 3)
+    )
     image = (image * (1 - soft) + np.minimum(image, colour) * soft).astype(np.uint8)
     label = label.copy()
     label[(soft[..., 0] > 0.1) & (label == net.PAPER)] = net.IGNORE

@@ -12,14 +12,21 @@ import torch
 
 
 def average(states):
-    """states: as the trainings write them, with their weights under "ema", the judge's under "state"."""
+    """states: as the trainings write them, with their weights under "ema", the judge's under
+    "state"."""
     name = "ema" if "ema" in states[0] else "state"
     mean = {k: sum(s[name][k].float() for s in states) / len(states) for k in states[0][name]}
-    return {name: mean, "windows": sum(s.get("windows", 0) for s in states), "version": max(s["version"] for s in states)}
+    return {
+        name: mean,
+        "windows": sum(s.get("windows", 0) for s in states),
+        "version": max(s["version"] for s in states),
+    }
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     p.add_argument("checkpoints", nargs="+")
     p.add_argument("--out", required=True)
     a = p.parse_args()

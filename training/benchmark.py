@@ -1,10 +1,12 @@
-"""Makes the synthetic benchmark: captured pages with exact truth, from fonts, hands and layouts that training never sees.
+"""Makes the synthetic benchmark: captured pages with exact truth, from fonts, hands and layouts
+that training never sees.
 
     python3 -m training.benchmark --out bench/quality/data --count 24 --blank 8 --seed 7
 
-For every case NN it writes NN.jpg (written on), NN.clean.jpg (the same capture, nothing written) and NN.mask.png
-(grey: 0 paper, 80 print, 160 handwriting, 240 both, 251 unlabelled; +4 on ruled lines). The last --blank cases have
-no handwriting. Only pages of our own layouts and hands drawn from fonts and strokes are used.
+For every case NN it writes NN.jpg (written on), NN.clean.jpg (the same capture, nothing written)
+and NN.mask.png (grey: 0 paper, 80 print, 160 handwriting, 240 both, 251 unlabelled; +4 on ruled
+lines). The last --blank cases have no handwriting. Only pages of our own layouts and hands drawn
+from fonts and strokes are used.
 """
 
 import argparse
@@ -45,7 +47,9 @@ def cases(seed, count, blank):
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     p.add_argument("--out", required=True, type=Path)
     p.add_argument("--count", default=24, type=int)
     p.add_argument("--blank", default=8, type=int)

@@ -1,7 +1,9 @@
-"""What happens to a page between the desk and the file: paper, light, folds, lens, sensor, copier, compression.
+"""What happens to a page between the desk and the file: paper, light, folds, lens, sensor, copier,
+compression.
 
-Geometry moves the printed layer and the ink layer alike, so labels stay exact; everything after it only changes how
-they look. Images are uint8 [H, W, 3], RGB. All randomness comes from the generator that is passed in.
+Geometry moves the printed layer and the ink layer alike, so labels stay exact; everything after it
+only changes how they look. Images are uint8 [H, W, 3], RGB. All randomness comes from the generator
+that is passed in.
 """
 
 import cv2
@@ -19,7 +21,8 @@ def field(rng, h, w, cells, octaves=1):
 
 
 def warp_map(rng, h, w):
-    """A random displacement (perspective, rotation, curl, wave) as cv2.remap maps, or None for a flat scan."""
+    """A random displacement (perspective, rotation, curl, wave) as cv2.remap maps, or None for a
+    flat scan."""
     kind = rng.random()
     if kind < 0.4:
         return None
@@ -62,7 +65,10 @@ def blur(rng, layers):
         return [cv2.filter2D(l, -1, kernel / kernel.sum()) for l in layers]
     h, w = layers[0].shape[:2]
     m = np.clip(field(rng, h, w, 1.5) * 1.5 + 0.5, 0, 1)[..., None]
-    return [(l * (1 - m) + cv2.GaussianBlur(l, (0, 0), sigma + 0.8) * m).astype(np.uint8) for l in layers]
+    return [
+        (l * (1 - m) + cv2.GaussianBlur(l, (0, 0), sigma + 0.8) * m).astype(np.uint8)
+        for l in layers
+    ]
 
 
 def fade(rng, page):
@@ -71,7 +77,9 @@ def fade(rng, page):
     k = 1 - abs(rng.normal(0, 0.18))
     strength = np.full((h, w, 1), max(k, 0.35), np.float32)
     if rng.random() < 0.25:
-        strength *= np.clip(1 - 0.35 * np.abs(field(rng, h, w, rng.uniform(2, 60)))[..., None], 0.3, 1)
+        strength *= np.clip(
+            1 - 0.35 * np.abs(field(rng, h, w, rng.uniform(2, 60)))[..., None], 0.3, 1
+        )
     tint = np.ones(3, np.float32)
     if rng.random() < 0.12:
         tint = rng.uniform(0.5, 1, 3).astype(np.float32)
@@ -93,7 +101,9 @@ def paper(rng, img):
     if kind < 0.45:
         tone *= rng.uniform(0.9, 1)
     elif kind < 0.75:
-        tone = np.array([1, rng.uniform(0.93, 1), rng.uniform(0.8, 0.98)], np.float32) * rng.uniform(0.85, 1)
+        tone = np.array(
+            [1, rng.uniform(0.93, 1), rng.uniform(0.8, 0.98)], np.float32
+        ) * rng.uniform(0.85, 1)
     else:
         tone = (rng.uniform(0.75, 1) * rng.uniform(0.85, 1, 3)).astype(np.float32)
     img = img * tone
@@ -114,7 +124,10 @@ def stain(rng, img):
     wobble = field(rng, h, w, rng.uniform(2, 8), 2) * rng.uniform(4, 25)
     if rng.random() < 0.4:
         a = rng.uniform(0, np.pi)
-        d = np.abs((xs - rng.uniform(0, w)) * np.cos(a) + (ys - rng.uniform(0, h)) * np.sin(a)) + wobble
+        d = (
+            np.abs((xs - rng.uniform(0, w)) * np.cos(a) + (ys - rng.uniform(0, h)) * np.sin(a))
+            + wobble
+        )
         m = 1 / (1 + np.exp(np.clip((d - rng.uniform(3, 40)) / rng.uniform(0.6, 5), -30, 30)))
     else:
         r = rng.uniform(8, 0.7 * w)
@@ -122,7 +135,9 @@ def stain(rng, img):
         inside = 1 / (1 + np.exp(np.clip(d / rng.uniform(0.6, 4), -30, 30)))
         rim = np.exp(-((d / rng.uniform(2, 9)) ** 2))
         m = inside * rng.uniform(0, 0.6) + rim * rng.uniform(0.2, 1)
-    colour = np.array([rng.uniform(0.1, 0.4), rng.uniform(0.3, 0.6), rng.uniform(0.5, 0.9)], np.float32)
+    colour = np.array(
+        [rng.uniform(0.1, 0.4), rng.uniform(0.3, 0.6), rng.uniform(0.5, 0.9)], np.float32
+    )
     if rng.random() < 0.3:
         colour = rng.uniform(0.1, 0.8, 3).astype(np.float32)
     return img * (1 - np.clip(m, 0, 1)[..., None] * colour * rng.uniform(0.2, 0.9))
@@ -134,7 +149,11 @@ def folds(rng, img):
     xs, ys = np.meshgrid(np.arange(w, dtype=np.float32), np.arange(h, dtype=np.float32))
     light = np.ones((h, w), np.float32)
     for _ in range(int(rng.integers(1, 4))):
-        a = rng.choice([0, np.pi / 2]) + rng.normal(0, 0.05) if rng.random() < 0.6 else rng.uniform(0, np.pi)
+        a = (
+            rng.choice([0, np.pi / 2]) + rng.normal(0, 0.05)
+            if rng.random() < 0.6
+            else rng.uniform(0, np.pi)
+        )
         d = (xs - rng.uniform(0, w)) * np.cos(a) + (ys - rng.uniform(0, h)) * np.sin(a)
         width = rng.uniform(1.5, 30)
         light += np.sign(d) * np.exp(-np.abs(d) / width) * rng.normal(0, 0.09)
@@ -146,14 +165,23 @@ def folds(rng, img):
 def lighting(rng, img):
     """Falloff, coloured light, soft and hard shadows."""
     h, w = img.shape[:2]
-    xs, ys = np.meshgrid(np.linspace(-1, 1, w, dtype=np.float32), np.linspace(-1, 1, h, dtype=np.float32))
-    light = np.ones((h, w), np.float32) * (rng.uniform(0.55, 1.05) if rng.random() < 0.75 else rng.uniform(0.25, 0.6))
-    light += (xs * rng.normal(0, 0.1) + ys * rng.normal(0, 0.1))
+    xs, ys = np.meshgrid(
+        np.linspace(-1, 1, w, dtype=np.float32), np.linspace(-1, 1, h, dtype=np.float32)
+    )
+    light = np.ones((h, w), np.float32) * (
+        rng.uniform(0.55, 1.05) if rng.random() < 0.75 else rng.uniform(0.25, 0.6)
+    )
+    light += xs * rng.normal(0, 0.1) + ys * rng.normal(0, 0.1)
     if rng.random() < 0.5:
         light += field(rng, h, w, rng.uniform(0.8, 3)) * rng.uniform(0.02, 0.15)
     if rng.random() < 0.35:
         a, edge = rng.uniform(0, 2 * np.pi), rng.uniform(0.005, 0.4)
-        d = xs * np.cos(a) + ys * np.sin(a) - rng.uniform(-0.8, 0.8) + 0.15 * field(rng, h, w, rng.uniform(1, 4))
+        d = (
+            xs * np.cos(a)
+            + ys * np.sin(a)
+            - rng.uniform(-0.8, 0.8)
+            + 0.15 * field(rng, h, w, rng.uniform(1, 4))
+        )
         light *= 1 - rng.uniform(0.1, 0.55) / (1 + np.exp(np.clip(-d / edge, -30, 30)))
     cast = 1 + rng.normal(0, 0.04, 3).astype(np.float32)
     return img * np.clip(light, 0.12, 1.15)[..., None] * cast
@@ -175,7 +203,15 @@ def specks(rng, img):
     h, w = img.shape[:2]
     for _ in range(int(rng.integers(3, 60))):
         x, y = rng.uniform(0, w), rng.uniform(0, h)
-        cv2.circle(img, (int(x * 8), int(y * 8)), int(rng.uniform(2, 12)), (rng.uniform(0, 160),) * 3, -1, cv2.LINE_AA, 3)
+        cv2.circle(
+            img,
+            (int(x * 8), int(y * 8)),
+            int(rng.uniform(2, 12)),
+            (rng.uniform(0, 160),) * 3,
+            -1,
+            cv2.LINE_AA,
+            3,
+        )
     return img
 
 
@@ -192,7 +228,9 @@ def low_resolution(rng, img):
     h, w = img.shape[:2]
     k = rng.uniform(0.4, 0.9)
     small = cv2.resize(img, (max(8, int(w * k)), max(8, int(h * k))), interpolation=cv2.INTER_AREA)
-    return cv2.resize(small, (w, h), interpolation=int(rng.choice([cv2.INTER_LINEAR, cv2.INTER_CUBIC])))
+    return cv2.resize(
+        small, (w, h), interpolation=int(rng.choice([cv2.INTER_LINEAR, cv2.INTER_CUBIC]))
+    )
 
 
 def binarise(rng, img):
@@ -204,7 +242,9 @@ def binarise(rng, img):
     base = np.percentile(grey, 85) * rng.uniform(0.5, 0.88)
     if rng.random() < 0.5:
         base = cv2.blur(grey, (61, 61)).astype(np.float32) * rng.uniform(0.72, 0.92)
-    out = np.clip((grey.astype(np.float32) - base) * rng.choice([1e3, 1e3, 6, 3]) + 128, 0, 255).astype(np.uint8)
+    out = np.clip(
+        (grey.astype(np.float32) - base) * rng.choice([1e3, 1e3, 6, 3]) + 128, 0, 255
+    ).astype(np.uint8)
     if k > 1:
         out = cv2.resize(out, img.shape[1::-1], interpolation=cv2.INTER_AREA)
     return np.repeat(out[..., None], 3, 2).astype(np.float32)
@@ -229,7 +269,8 @@ def contrast(rng, img):
 
 
 def capture(rng, img, back):
-    """Turns a composed page (uint8) into a captured one: uint8 RGB, or one whose channels are equal."""
+    """Turns a composed page (uint8) into a captured one: uint8 RGB, or one whose channels are
+    equal."""
     img = img.astype(np.float32)
     style = rng.random()
     scan, digital = style < 0.3, style > 0.85

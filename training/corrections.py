@@ -1,4 +1,5 @@
-"""A corrector's marks laid on pages in training, in one pen: ticks, crosses, rings, strikes, lines."""
+"""A corrector's marks laid on pages in training, in one pen: ticks, crosses, rings, strikes,
+lines."""
 
 import numpy as np
 
@@ -29,7 +30,9 @@ def corrected(rng, image, label):
     printed = np.flatnonzero(label[::8, ::8] == net.PRINT)
     usual = rng.integers(len(KINDS), size=2)
     for _ in range(int(rng.integers(*MARKS))):
-        mark, *sides = KINDS[int(rng.choice(usual) if rng.random() < 0.8 else rng.integers(len(KINDS)))]
+        mark, *sides = KINDS[
+            int(rng.choice(usual) if rng.random() < 0.8 else rng.integers(len(KINDS)))
+        ]
         w, h = (net.EM * np.exp(rng.uniform(*np.log(ems))) for ems in sides)
         ink, corner = pen.render(rng, mark(rng, w, h), thick)
         middle = np.array([w, h]).astype(int) // 2

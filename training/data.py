@@ -3,7 +3,8 @@
     python3 -m training.data make --split train --count 8000 --seed 1 [--keep 200]
     python3 -m training.data sheet OUT.png --split train --seed 1
 
-A shard is a pickled list of (JPEG bytes, PNG label bytes); the compression of the picture is part of the capture.
+A shard is a pickled list of (JPEG bytes, PNG label bytes); the compression of the picture is part
+of the capture.
 """
 
 import argparse
@@ -77,12 +78,16 @@ class Shards:
         self.refresh()
 
     def refresh(self, most=160):
-        paths = sorted(shard_dir(self.split).glob("*.pkl"), key=lambda p: p.stat().st_mtime)[-most:][self.part::self.parts]
+        paths = sorted(shard_dir(self.split).glob("*.pkl"), key=lambda p: p.stat().st_mtime)[
+            -most:
+        ][self.part :: self.parts]
         self.loaded = {p: self.loaded.get(p) or pickle.loads(p.read_bytes()) for p in paths}
         self.records = [r for p in paths for r in self.loaded[p]]
         if self.needed and not self.records:
-            raise FileNotFoundError(f"no samples in {shard_dir(self.split)} for process {self.part + 1} of {self.parts}: "
-                                    "make at least one shard a process with training.data make")
+            raise FileNotFoundError(
+                f"no samples in {shard_dir(self.split)} for process {self.part + 1} of "
+                f"{self.parts}: make at least one shard a process with training.data make"
+            )
 
     def __len__(self):
         return len(self.records)
@@ -104,11 +109,13 @@ def sheet(split, seed, rows=3, columns=2):
     for _ in range(rows * columns):
         both = overlay(*c.sample(rng, c.page(rng)))
         cells.append(cv2.resize(both, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA))
-    return np.vstack([np.hstack(cells[r * columns:(r + 1) * columns]) for r in range(rows)])
+    return np.vstack([np.hstack(cells[r * columns : (r + 1) * columns]) for r in range(rows)])
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     p.add_argument("command", choices=["make", "sheet"])
     p.add_argument("out", nargs="?")
     p.add_argument("--split", default="train")
@@ -128,7 +135,7 @@ def main():
         for path in pool.map(make_shard, *zip(*[(a.split, a.seed, i, out) for i in todo])):
             print(path, flush=True)
             if a.keep:
-                for old in sorted(out.glob("*.pkl"), key=lambda q: q.stat().st_mtime)[:-a.keep]:
+                for old in sorted(out.glob("*.pkl"), key=lambda q: q.stat().st_mtime)[: -a.keep]:
                     old.unlink()
 
 

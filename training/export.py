@@ -3,8 +3,9 @@
     python3 -m training.export CHECKPOINT [--out models]
 
 Writes models/segment.onnx and overview.onnx, which compute in eight bits, with a .json each.
-models/parity keeps its NN.png (an RGB crop) and gets NN.context.bin (what the segmenter is told of it, one vector a cell
-of 32 pixels) and NN.bin (its logits), float32, little endian, channel by row by column.
+models/parity keeps its NN.png (an RGB crop) and gets NN.context.bin (what the segmenter is told of
+it, one vector a cell of 32 pixels) and NN.bin (its logits), float32, little endian, channel by row
+by column.
 """
 
 import argparse
@@ -54,7 +55,7 @@ def write_parity(model, context, out):
     for i, path in enumerate(sorted(out.glob("*.png"))):
         rgb = np.ascontiguousarray(cv2.imread(str(path))[..., ::-1])
         height, width = (n // N.MULTIPLE for n in rgb.shape[:2])
-        told = context[..., i:i + height, :width].contiguous()
+        told = context[..., i : i + height, :width].contiguous()
         with torch.no_grad():
             logits = model(N.as_input(rgb[None]), told)
         told[0].numpy().astype("<f4").tofile(path.with_suffix(".context.bin"))
@@ -69,7 +70,9 @@ def write_manifest(path, version, **more):
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     p.add_argument("checkpoint")
     p.add_argument("--out", default="models", type=Path)
     a = p.parse_args()
@@ -85,14 +88,32 @@ def main():
     path = a.out / "segment.onnx"
     example = (torch.rand(1, 3, 256, 256), torch.rand(1, N.CONTEXT, 8, 8))
     names = ["image", "context", "logits"]
-    to_onnx(model.segmenter, path, example, names, {"image": side, "context": cells, "logits": side})
-    write_manifest(path, state["version"], em=N.SHOWN_EM, classes=N.CLASSES,
-                   inputs=names[:2], output=names[2], multiple=N.MULTIPLE,
-                   parameters=parameters[0], metrics=metrics)
+    to_onnx(
+        model.segmenter, path, example, names, {"image": side, "context": cells, "logits": side}
+    )
+    write_manifest(
+        path,
+        state["version"],
+        em=N.SHOWN_EM,
+        classes=N.CLASSES,
+        inputs=names[:2],
+        output=names[2],
+        multiple=N.MULTIPLE,
+        parameters=parameters[0],
+        metrics=metrics,
+    )
     path = a.out / "overview.onnx"
     to_onnx(model.overview, path, pages[0], ["page", "context"])
-    write_manifest(path, state["version"], inputs=["page"], output="context", side=N.OVERVIEW_SIDE,
-                   largest=N.OVERVIEW_LARGEST, stride=N.OVERVIEW_STRIDE, parameters=parameters[1])
+    write_manifest(
+        path,
+        state["version"],
+        inputs=["page"],
+        output="context",
+        side=N.OVERVIEW_SIDE,
+        largest=N.OVERVIEW_LARGEST,
+        stride=N.OVERVIEW_STRIDE,
+        parameters=parameters[1],
+    )
     with torch.no_grad():
         context = model.overview(*pages[0])
     (a.out / "parity").mkdir(exist_ok=True)

@@ -2,15 +2,22 @@
 
     python3 -m training.flatten train --minutes 60 --out build/flatten
     python3 -m training.flatten measure build/flatten/last.pt            held-out pages
-    python3 -m training.flatten sheet OUT.png                            samples, and the same made flat
-    python3 -m training.flatten export build/flatten/last.pt             models/flatten.onnx and its manifest
+    python3 -m training.flatten sheet OUT.png                            samples, and the same made
+        flat
+    python3 -m training.flatten export build/flatten/last.pt             models/flatten.onnx and its
+        manifest
 
-Input   float [1, 1, HEIGHT, WIDTH], grey 0..1: the whole upright picture, in the middle of its own median grey.
-Output  float [1, 3, ROWS, COLUMNS]: a coarse backward grid. The nodes are those of the flat page, STEP pixels apart from the middle of the
-        first STEP pixels on; the first two planes say how far right and down of it, in steps, each node is found in the picture, the third the
-        logarithm of how far off that may be. Size and place of the flat page are not told: it is as large as in the picture, and lies where it does.
+Input   float [1, 1, HEIGHT, WIDTH], grey 0..1: the whole upright picture, in the middle of its own
+        median grey.
+Output  float [1, 3, ROWS, COLUMNS]: a coarse backward grid. The nodes are those of the flat page,
+        STEP pixels apart from the middle of the
+        first STEP pixels on; the first two planes say how far right and down of it, in steps, each
+            node is found in the picture, the third the
+        logarithm of how far off that may be. Size and place of the flat page are not told: it is as
+            large as in the picture, and lies where it does.
 
-The idea of a coarse grid that is learnt from warps which are known is that of Verhoeven, Magne and Sorkine-Hornung, 2023 (UVDoc).
+The idea of a coarse grid that is learnt from warps which are known is that of Verhoeven, Magne and
+Sorkine-Hornung, 2023 (UVDoc).
 """
 
 import argparse
@@ -25,7 +32,6 @@ import cv2
 import numpy as np
 import torch
 from torch import nn
-from torch.nn import functional as F
 
 from . import capture
 from .net import Context, Residual, conv
@@ -44,11 +50,23 @@ BEYOND = 0.06  # how far beyond the page's edge a node still counts, in halves o
 class Flattener(nn.Module):
     def __init__(self, w=WIDTHS):
         super().__init__()
-        self.stem = nn.Sequential(nn.Conv2d(1, w[0], 6, 2, 2, bias=False), nn.BatchNorm2d(w[0]), nn.ReLU(inplace=True))
-        self.enter = nn.Sequential(conv(w[0], w[1], stride=2), conv(w[1], w[2], stride=2), Residual(w[2]), conv(w[2], w[3], stride=2))
+        self.stem = nn.Sequential(
+            nn.Conv2d(1, w[0], 6, 2, 2, bias=False), nn.BatchNorm2d(w[0]), nn.ReLU(inplace=True)
+        )
+        self.enter = nn.Sequential(
+            conv(w[0], w[1], stride=2),
+            conv(w[1], w[2], stride=2),
+            Residual(w[2]),
+            conv(w[2], w[3], stride=2),
+        )
         self.where = nn.Parameter(torch.zeros(1, w[3], ROWS, COLUMNS))
-        self.body = nn.Sequential(*[Residual(w[3], d) for d in (1, 2, 4)], Context(w[3]), *[Residual(w[3], d) for d in (8, 4, 2, 1)])
-        self.slopes = nn.Conv2d(w[3], 4, 3, 1, 1)  # of places right and down, along rows and columns of nodes
+        self.body = nn.Sequential(
+            *[Residual(w[3], d) for d in (1, 2, 4)],
+            Context(w[3]),
+            *[Residual(w[3], d) for d in (8, 4, 2, 1)],
+        )
+        # of places right and down, along rows and columns of nodes
+        self.slopes = nn.Conv2d(w[3], 4, 3, 1, 1)
         self.doubt = nn.Conv2d(w[3], 1, 3, 1, 1)
         nn.init.zeros_(self.slopes.weight)
         self.register_buffer("integral", integral(), persistent=False)
@@ -60,10 +78,14 @@ class Flattener(nn.Module):
 
 
 def integral():
-    """The matrix that makes places of nodes, with a mean of zero, of their slopes along rows and along columns, by least squares: [2 N, N].
-    How text runs is seen where it stands, where it belongs only from afar; so slopes are what the network learns."""
+    """The matrix that makes places of nodes, with a mean of zero, of their slopes along rows and
+    along columns, by least squares: [2 N, N]. How text runs is seen where it stands, where it
+    belongs only from afar; so slopes are what the network learns."""
     nodes = np.arange(ROWS * COLUMNS).reshape(ROWS, COLUMNS)
-    pairs = [(nodes[:, :-1].ravel(), nodes[:, 1:].ravel(), 0), (nodes[:-1].ravel(), nodes[1:].ravel(), nodes.size)]
+    pairs = [
+        (nodes[:, :-1].ravel(), nodes[:, 1:].ravel(), 0),
+        (nodes[:-1].ravel(), nodes[1:].ravel(), nodes.size),
+    ]
     steps, means = [], []
     for a, b, first in pairs:
         k = np.arange(a.size)
@@ -72,27 +94,43 @@ def integral():
         mean[k, first + a] = mean[k, first + b] = 0.5
         steps.append(step)
         means.append(mean)
-    return torch.from_numpy((np.linalg.pinv(np.concatenate(steps)) @ np.concatenate(means)).T.astype(np.float32))
+    return torch.from_numpy(
+        (np.linalg.pinv(np.concatenate(steps)) @ np.concatenate(means)).T.astype(np.float32)
+    )
 
 
 # ---- samples ----
 
+
 def profile(rng):
     """How a page rises along an axis: as one of a book, rolled, or folded."""
     kind = rng.random()
-    if kind < 0.4:  # steep at the spine, which may be out of the picture, and a little the other way beyond
+    # steep at the spine, which may be out of the picture, and a little the other way beyond
+    if kind < 0.4:
         at, side = rng.uniform(-1.3, -0.5), rng.choice([-1, 1])
-        steep, wide, over = np.deg2rad(rng.uniform(8, 60)), rng.uniform(0.1, 0.5), np.deg2rad(rng.uniform(-3, 14))
+        steep, wide, over = (
+            np.deg2rad(rng.uniform(8, 60)),
+            rng.uniform(0.1, 0.5),
+            np.deg2rad(rng.uniform(-3, 14)),
+        )
         sign = -1 if rng.random() < 0.85 else 1
+
         def rise(s):
             d = np.maximum(side * s - at, -0.1) / wide
             return sign * side * (over * np.tanh(np.maximum(d, 0) / 3) - steep * np.exp(-d))
+
         return rise
     if kind < 0.75:
-        waves = [(rng.normal(0, 0.28), rng.uniform(0.5, 3.5), rng.uniform(0, 6.3)) for _ in range(2)]
+        waves = [
+            (rng.normal(0, 0.28), rng.uniform(0.5, 3.5), rng.uniform(0, 6.3)) for _ in range(2)
+        ]
         return lambda s: sum(a * np.sin(f * s + p) / max(1, f / 2) for a, f, p in waves)
     n = int(rng.integers(1, 4))
-    at = np.sort(rng.uniform(-0.8, 0.8, n)) if rng.random() < 0.4 else (np.arange(n) + 1) / (n + 1) * 1.7 - 0.85
+    at = (
+        np.sort(rng.uniform(-0.8, 0.8, n))
+        if rng.random() < 0.4
+        else (np.arange(n) + 1) / (n + 1) * 1.7 - 0.85
+    )
     return folded(rng.uniform(3, 13) * rng.choice([-1, 1]), at)
 
 
@@ -110,14 +148,21 @@ def sheet(rng):
     crumple = []
     if rng.random() < 0.3:
         much = rng.uniform(0.002, 0.016)
-        crumple = [(much * rng.standard_normal(3), rng.uniform(1.5, 6, 2), rng.uniform(0, 6.3, 2)) for _ in range(4)]
+        crumple = [
+            (much * rng.standard_normal(3), rng.uniform(1.5, 6, 2), rng.uniform(0, 6.3, 2))
+            for _ in range(4)
+        ]
     wide = rng.choice([0.3, 1])  # many are nearly upright before the camera
-    tilt, turn = np.clip(rng.normal(0, 10 * wide, 2), -28, 28), np.clip(rng.normal(0, 5 * wide), -14, 14)
+    tilt, turn = (
+        np.clip(rng.normal(0, 10 * wide, 2), -28, 28),
+        np.clip(rng.normal(0, 5 * wide), -14, 14),
+    )
     return Sheet(across, down, axis, crumple, turn, tilt, rng.uniform(1.8, 5))
 
 
 def framed(rng, low, high):
-    """What part of a picture is taken whose page lies between low and high: where it begins, and its size."""
+    """What part of a picture is taken whose page lies between low and high: where it begins, and
+    its size."""
     if rng.random() < 0.45:
         room = rng.uniform(0, 0.25, 4)  # of a desk, at each side
     else:
@@ -132,8 +177,19 @@ def scribble(rng, page):
     page, (h, w) = page.copy(), page.shape
     for _ in range(int(rng.integers(0, 12))):
         at = (int(rng.uniform(0, 0.9) * w), int(rng.uniform(0.02, 1) * h))
-        words = "".join(rng.choice(list("abcdefghilmnopqrstuvwx   0123456789"), int(rng.integers(3, 30))))
-        cv2.putText(page, words, at, cv2.FONT_HERSHEY_SCRIPT_SIMPLEX, rng.uniform(0.25, 0.7), float(rng.uniform(0, 120)), 1, cv2.LINE_AA)
+        words = "".join(
+            rng.choice(list("abcdefghilmnopqrstuvwx   0123456789"), int(rng.integers(3, 30)))
+        )
+        cv2.putText(
+            page,
+            words,
+            at,
+            cv2.FONT_HERSHEY_SCRIPT_SIMPLEX,
+            rng.uniform(0.25, 0.7),
+            float(rng.uniform(0, 120)),
+            1,
+            cv2.LINE_AA,
+        )
     return page
 
 
@@ -150,7 +206,8 @@ def desk(rng, h, w):
 
 
 def light(rng, body, u, v):
-    """How light the sheet is at its points: as it is turned to a lamp and far from it, float [H, W]."""
+    """How light the sheet is at its points: as it is turned to a lamp and far from it, float [H,
+    W]."""
     near = 1e-2
     du = body.space(u + near, v) - body.space(u - near, v)
     dv = body.space(u, v + near) - body.space(u, v - near)
@@ -164,42 +221,75 @@ def light(rng, body, u, v):
 
 
 def between(a, step, at, size):
-    """Values at the pixels of a picture from values step pixels apart, the first of them at the pixel at; size is width and height."""
+    """Values at the pixels of a picture from values step pixels apart, the first of them at the
+    pixel at; size is width and height."""
     to = np.array([[1 / step, 0, -at / step], [0, 1 / step, -at / step]])
-    return cv2.warpAffine(np.ascontiguousarray(a, np.float32), to, size, flags=cv2.INTER_CUBIC | cv2.WARP_INVERSE_MAP, borderMode=cv2.BORDER_REPLICATE)
+    return cv2.warpAffine(
+        np.ascontiguousarray(a, np.float32),
+        to,
+        size,
+        flags=cv2.INTER_CUBIC | cv2.WARP_INVERSE_MAP,
+        borderMode=cv2.BORDER_REPLICATE,
+    )
 
 
 def lattice(n):
-    """Places of a picture's pixels whose points are computed, from before its first to beyond its last."""
+    """Places of a picture's pixels whose points are computed, from before its first to beyond its
+    last."""
     return np.arange(-(LATTICE // 2), n + LATTICE, LATTICE)
 
 
 def drawn(rng, page, body):
-    """A picture of a page, uint8 [HEIGHT, WIDTH], where the nodes of the flat page are, float [2, ROWS, COLUMNS], in steps from where they
-    would be, and which of them count; None where it cannot be drawn."""
+    """A picture of a page, uint8 [HEIGHT, WIDTH], where the nodes of the flat page are, float [2,
+    ROWS, COLUMNS], in steps from where they would be, and which of them count; None where it cannot
+    be drawn."""
     h, w = page.shape
     half = max(h, w) / 2
     rim = np.linspace(-1, 1, 9)
-    edge = np.concatenate([np.stack([rim, np.full(9, s)]) for s in (-1, 1)] + [np.stack([np.full(9, s), rim]) for s in (-1, 1)], 1)
+    edge = np.concatenate(
+        [np.stack([rim, np.full(9, s)]) for s in (-1, 1)]
+        + [np.stack([np.full(9, s), rim]) for s in (-1, 1)],
+        1,
+    )
     edge = edge * np.array([[w / 2 / half], [h / 2 / half]])
     shown = body.place(*edge)
     start, size = framed(rng, shown.min(1), shown.max(1))
     scale = min(WIDTH / size[0], HEIGHT / size[1])  # pixels
     pad = (np.array([WIDTH, HEIGHT]) - scale * size) / 2
-    to_pixels = lambda p: (p - start.reshape(2, *[1] * (p.ndim - 1))) * scale + (pad - 0.5).reshape(2, *[1] * (p.ndim - 1))
+    to_pixels = lambda p: (
+        (p - start.reshape(2, *[1] * (p.ndim - 1))) * scale
+        + (pad - 0.5).reshape(2, *[1] * (p.ndim - 1))
+    )
 
     xs, ys = np.meshgrid(lattice(WIDTH), lattice(HEIGHT))
-    places = np.stack([(xs + 0.5 - pad[0]) / scale + start[0], (ys + 0.5 - pad[1]) / scale + start[1]])
+    places = np.stack(
+        [(xs + 0.5 - pad[0]) / scale + start[0], (ys + 0.5 - pad[1]) / scale + start[1]]
+    )
     u, v = body.back(*places, rounds=6)
-    off = np.abs(body.place(u, v) - places)[:, (np.abs(u) < w / 2 / half) & (np.abs(v) < h / 2 / half)]
+    off = np.abs(body.place(u, v) - places)[
+        :, (np.abs(u) < w / 2 / half) & (np.abs(v) < h / 2 / half)
+    ]
     if off.size == 0 or off.max() > 0.02:
         return None  # a part of the page hides another
     lit = light(rng, body, u, v)
-    finer = lambda a: cv2.resize(between(a, LATTICE, xs[0, 0], (WIDTH, HEIGHT)), (FINE * WIDTH, FINE * HEIGHT))
+    finer = lambda a: cv2.resize(
+        between(a, LATTICE, xs[0, 0], (WIDTH, HEIGHT)), (FINE * WIDTH, FINE * HEIGHT)
+    )
     mx, my = finer(u * half + (w - 1) / 2), finer(v * half + (h - 1) / 2)
     ink = rng.uniform(0.35, 1)
     paper, dark = rng.uniform(120, 255), page.astype(np.float32) / 255
-    out = cv2.remap(1 - ink * (1 - dark), mx, my, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT, borderValue=1) * paper * finer(lit)
+    out = (
+        cv2.remap(
+            1 - ink * (1 - dark),
+            mx,
+            my,
+            cv2.INTER_LINEAR,
+            borderMode=cv2.BORDER_CONSTANT,
+            borderValue=1,
+        )
+        * paper
+        * finer(lit)
+    )
     on = ((mx > -0.5) & (mx < w - 0.5) & (my > -0.5) & (my < h - 0.5)).astype(np.float32)
     on, out = (cv2.resize(a, (WIDTH, HEIGHT), interpolation=cv2.INTER_AREA) for a in (on, out * on))
     under = desk(rng, HEIGHT, WIDTH)
@@ -211,13 +301,16 @@ def drawn(rng, page, body):
     out += rng.standard_normal(out.shape, np.float32) * abs(rng.normal(0, 4))
     x0, y0 = (int(round(p)) for p in pad)
     inside = np.zeros(out.shape, bool)
-    inside[y0:HEIGHT - y0, x0:WIDTH - x0] = True
+    inside[y0 : HEIGHT - y0, x0 : WIDTH - x0] = True
     out[~inside] = np.median(out[inside])
     picture = np.clip(out, 0, 255).astype(np.uint8)
 
     nodes = np.stack(np.meshgrid(np.arange(COLUMNS), np.arange(ROWS))) * STEP + (STEP - 1) / 2
-    # The flat page at the size and place at which it lies as nearly as may be where it does in the picture.
-    gu, gv = np.meshgrid(np.linspace(-w / 2 / half, w / 2 / half, 15), np.linspace(-h / 2 / half, h / 2 / half, 19))
+    # The flat page at the size and place at which it lies as nearly as may be where it does in the
+    # picture.
+    gu, gv = np.meshgrid(
+        np.linspace(-w / 2 / half, w / 2 / half, 15), np.linspace(-h / 2 / half, h / 2 / half, 19)
+    )
     flat, seen = np.stack([gu, gv]).reshape(2, -1), to_pixels(body.place(gu, gv)).reshape(2, -1)
     keep = (seen > -STEP).all(0) & (seen[0] < WIDTH + STEP) & (seen[1] < HEIGHT + STEP)
     flat, seen = flat[:, keep], seen[:, keep]
@@ -238,7 +331,9 @@ def pages(split):
         scale = min(FINE * WIDTH / image.shape[1], FINE * HEIGHT / image.shape[0])
         out.append(cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA))
     if not out:
-        raise FileNotFoundError(f"no pages of split {split} under {data_root()}: make some with training.pages render")
+        raise FileNotFoundError(
+            f"no pages of split {split} under {data_root()}: make some with training.pages render"
+        )
     return out
 
 
@@ -247,7 +342,11 @@ def sample(rng, library):
     if rng.random() < 0.5:
         page = scribble(rng, page)
     while True:
-        if (shot := drawn(rng, page, sheet(rng))) and shot[2].sum() > 60 and np.abs(shot[1][:, shot[2]]).max() < 5:
+        if (
+            (shot := drawn(rng, page, sheet(rng)))
+            and shot[2].sum() > 60
+            and np.abs(shot[1][:, shot[2]]).max() < 5
+        ):
             return shot
 
 
@@ -261,13 +360,19 @@ def maker(seed, split, batch, to):
 
 # ---- training ----
 
+
 def errors(out, grid, counts):
-    """How far nodes are off, up to where the page lies and how large it is: float [N, 2, ROWS, COLUMNS] in steps; which count: float [N, 1, ...]."""
+    """How far nodes are off, up to where the page lies and how large it is: float [N, 2, ROWS,
+    COLUMNS] in steps; which count: float [N, 1, ...]."""
     m = counts[:, None].float()
     n = m.sum((2, 3), keepdim=True)
     e = (out[:, :2] - grid) * m
     e = (e - e.sum((2, 3), keepdim=True) / n) * m
-    ys, xs = torch.meshgrid(torch.arange(ROWS, dtype=torch.float32), torch.arange(COLUMNS, dtype=torch.float32), indexing="ij")
+    ys, xs = torch.meshgrid(
+        torch.arange(ROWS, dtype=torch.float32),
+        torch.arange(COLUMNS, dtype=torch.float32),
+        indexing="ij",
+    )
     at = torch.stack([xs, ys])[None].to(e)
     at = (at - (at * m).sum((2, 3), keepdim=True) / n) * m
     scale = (e * at).sum((1, 2, 3), keepdim=True) / (at * at).sum((1, 2, 3), keepdim=True)
@@ -279,7 +384,16 @@ def loss_of(out, grid, counts):
     far = (e * e).sum(1, keepdim=True).add(1e-6).sqrt()
     n = m.sum()
     place = (far * m).sum() / n
-    shape = sum((torch.diff(e, dim=d).abs() * torch.minimum(*(m.narrow(d, k, m.shape[d] - 1) for k in (0, 1)))).sum() for d in (2, 3)) / n
+    shape = (
+        sum(
+            (
+                torch.diff(e, dim=d).abs()
+                * torch.minimum(*(m.narrow(d, k, m.shape[d] - 1) for k in (0, 1)))
+            ).sum()
+            for d in (2, 3)
+        )
+        / n
+    )
     b = out[:, 2:].clamp(-6, 3)
     doubt = ((far.detach() * torch.exp(-b) + b) * m).sum() / n
     return place + 3 * shape + 0.1 * doubt, place, shape
@@ -295,7 +409,12 @@ def train(a):
     torch.set_num_threads(a.threads)
     torch.manual_seed(a.seed)
     queue = multiprocessing.Queue(8)
-    makers = [multiprocessing.Process(target=maker, args=([a.seed, k], "train", a.batch, queue), daemon=True) for k in range(a.processes)]
+    makers = [
+        multiprocessing.Process(
+            target=maker, args=([a.seed, k], "train", a.batch, queue), daemon=True
+        )
+        for k in range(a.processes)
+    ]
     for m in makers:
         m.start()
     model = Flattener().to(memory_format=torch.channels_last)
@@ -305,12 +424,15 @@ def train(a):
     ema = {k: v.detach().clone().float() for k, v in model.state_dict().items()}
     out = Path(a.out)
     out.mkdir(parents=True, exist_ok=True)
-    step, means = 0, np.zeros(3)
+    step, means, batch = 0, np.zeros(3), None
     started = time.time()
     while (past := (time.time() - started) / 60 / a.minutes) < 1:
         for g in optimizer.param_groups:
-            g["lr"] = a.rate * min(1, (step + 1) / 100) * max(0.5 * (1 + math.cos(math.pi * past)), 0.01)
-        batch = mirrored(*batch) if step % 2 else [torch.from_numpy(v) for v in queue.get()]  # samples are dear
+            g["lr"] = (
+                a.rate * min(1, (step + 1) / 100) * max(0.5 * (1 + math.cos(math.pi * past)), 0.01)
+            )
+        # samples are dear
+        batch = mirrored(*batch) if step % 2 else [torch.from_numpy(v) for v in queue.get()]
         pictures, grid, counts = batch
         x = (pictures[:, None].float() / 255).contiguous(memory_format=torch.channels_last)
         with torch.autocast("cpu", torch.bfloat16):
@@ -327,9 +449,14 @@ def train(a):
                 ema[k].mul_(decay).add_(v.float(), alpha=1 - decay)
         means += (np.array([l.item() for l in losses]) - means) * max(0.003, 1 / step)
         if step % 200 == 0:
-            print(f"{(time.time() - started) / 60:5.1f} min  step {step}  loss {means[0]:.4f}  off {means[1] * STEP:.2f} px  "
-                  f"shape {means[2] * STEP:.3f} px", flush=True)
-            torch.save({"ema": ema, "step": step, "version": time.strftime("%Y-%m-%d")}, out / "last.pt")
+            print(
+                f"{(time.time() - started) / 60:5.1f} min  step {step}  loss {means[0]:.4f}  "
+                f"off {means[1] * STEP:.2f} px  shape {means[2] * STEP:.3f} px",
+                flush=True,
+            )
+            torch.save(
+                {"ema": ema, "step": step, "version": time.strftime("%Y-%m-%d")}, out / "last.pt"
+            )
     torch.save({"ema": ema, "step": step, "version": time.strftime("%Y-%m-%d")}, out / "last.pt")
     for m in makers:
         m.terminate()
@@ -344,9 +471,11 @@ def load(path):
 
 # ---- measuring ----
 
+
 @torch.no_grad()
 def measure(model, count, seed=1):
-    """How far off the nodes are on held-out pages, in pixels of the input, before and after, and how many pages the network makes worse."""
+    """How far off the nodes are on held-out pages, in pixels of the input, before and after, and
+    how many pages the network makes worse."""
     rng, library = np.random.default_rng(seed), pages("val")
     before, after = [], []
     for _ in range(count):
@@ -357,7 +486,12 @@ def measure(model, count, seed=1):
             e, m = errors(o, grid, counts)
             to.append(float(((e * e).sum(1, keepdim=True).sqrt() * m).sum() / m.sum()) * STEP)
     before, after = np.array(before), np.array(after)
-    return {"pages": count, "before_px": round(before.mean(), 2), "after_px": round(after.mean(), 2), "worse": round(float((after > before).mean()), 3)}
+    return {
+        "pages": count,
+        "before_px": round(before.mean(), 2),
+        "after_px": round(after.mean(), 2),
+        "worse": round(float((after > before).mean()), 3),
+    }
 
 
 def flat(picture, grid):
@@ -379,7 +513,14 @@ def draw(a):
             row += [picture, flat(picture, grid)]
             if model:
                 with torch.no_grad():
-                    row.append(flat(picture, model(torch.from_numpy(picture)[None, None].float() / 255)[0, :2].numpy()))
+                    row.append(
+                        flat(
+                            picture,
+                            model(torch.from_numpy(picture)[None, None].float() / 255)[
+                                0, :2
+                            ].numpy(),
+                        )
+                    )
         rows.append(np.concatenate(row, 1))
     cv2.imwrite(a.checkpoint, np.concatenate(rows))
 
@@ -387,19 +528,36 @@ def draw(a):
 def export(a):
     model, state = load(a.checkpoint)
     rng, library = np.random.default_rng(1), pages("train")
-    shots = [(torch.from_numpy(np.stack([sample(rng, library)[0] for _ in range(8)]))[:, None].float() / 255,) for _ in range(24)]
+    shots = [
+        (
+            torch.from_numpy(np.stack([sample(rng, library)[0] for _ in range(8)]))[:, None].float()
+            / 255,
+        )
+        for _ in range(24)
+    ]
     whole = measure(model, a.count)
     rounded = quantise(model, shots)
     path = a.models / "flatten.onnx"
     to_onnx(rounded, path, (torch.rand(1, 1, HEIGHT, WIDTH),), ["page", "grid"])
-    manifest = {"name": "flatten", "version": state["version"], "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
-                "width": WIDTH, "height": HEIGHT, "inputs": ["page"], "output": "grid", "metrics": measure(rounded, a.count), "float": whole}
+    manifest = {
+        "name": "flatten",
+        "version": state["version"],
+        "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+        "width": WIDTH,
+        "height": HEIGHT,
+        "inputs": ["page"],
+        "output": "grid",
+        "metrics": measure(rounded, a.count),
+        "float": whole,
+    }
     (a.models / "flatten.json").write_text(json.dumps(manifest, indent=1) + "\n")
     print(json.dumps(manifest, indent=1))
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     p.add_argument("command", choices=["train", "measure", "sheet", "export"])
     p.add_argument("checkpoint", nargs="?", help="or the picture that a sheet is drawn to")
     p.add_argument("--count", default=400, type=int, help="pages to measure on")

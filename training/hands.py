@@ -1,7 +1,9 @@
-"""Where the shapes of handwriting come from: fonts reduced to centre lines, recorded strokes, drawn letters.
+"""Where the shapes of handwriting come from: fonts reduced to centre lines, recorded strokes, drawn
+letters.
 
-A source gives Glyphs. A Glyph's unit of length is the height of a small x, its origin the start of the
-baseline, y downwards. A stroke is an N x 3 float32 array: x, y and the relative width there (1 = usual).
+A source gives Glyphs. A Glyph's unit of length is the height of a small x, its origin the start of
+the baseline, y downwards. A stroke is an N x 3 float32 array: x, y and the relative width there (1
+= usual).
 """
 
 import functools
@@ -29,16 +31,32 @@ CACHE_VERSION = 3
 
 # Handwriting-like fonts among Debian's, by package: files that match these.
 DEBIAN_HANDS = {
-    "fonts-breip": "Breip.ttf", "fonts-bwht": "*.otf", "fonts-dkg-handwriting": "dkg.ttf", "fonts-humor-sans": "*.ttf",
-    "fonts-rufscript": "*.ttf", "fonts-seto": "setofont.ttf", "fonts-kiloji": "kiloji_p.ttf",
-    "fonts-navilu": "*.ttf", "fonts-aoyagi-kouzan-t": "*.ttf", "fonts-aoyagi-soseki": "*.ttf",
-    "fonts-kouzan-mouhitsu": "kouzan-mouhitsu-gyosho.ttf", "fonts-yusei-magic": "*.ttf",
-    "fonts-tomsontalks": "*.ttf", "fonts-tlwg-purisa-ttf": "Purisa.ttf",
-    "fonts-smc-karumbi": "*.ttf", "fonts-dustin": "Domestic_Manners.ttf",
+    "fonts-breip": "Breip.ttf",
+    "fonts-bwht": "*.otf",
+    "fonts-dkg-handwriting": "dkg.ttf",
+    "fonts-humor-sans": "*.ttf",
+    "fonts-rufscript": "*.ttf",
+    "fonts-seto": "setofont.ttf",
+    "fonts-kiloji": "kiloji_p.ttf",
+    "fonts-navilu": "*.ttf",
+    "fonts-aoyagi-kouzan-t": "*.ttf",
+    "fonts-aoyagi-soseki": "*.ttf",
+    "fonts-kouzan-mouhitsu": "kouzan-mouhitsu-gyosho.ttf",
+    "fonts-yusei-magic": "*.ttf",
+    "fonts-tomsontalks": "*.ttf",
+    "fonts-tlwg-purisa-ttf": "Purisa.ttf",
+    "fonts-smc-karumbi": "*.ttf",
+    "fonts-dustin": "Domestic_Manners.ttf",
     "fonts-kristi": "*.[ot]tf",
 }
 # OpenType tags of the scripts that cannot be written without rules for joining letters.
-SHAPING = {"arabic": "arab", "devanagari": "deva", "thai": "thai", "malayalam": "mlym", "kannada": "knda"}
+SHAPING = {
+    "arabic": "arab",
+    "devanagari": "deva",
+    "thai": "thai",
+    "malayalam": "mlym",
+    "kannada": "knda",
+}
 RASTER_BODY = 56  # pixels: height of a small x when a glyph is reduced to its centre lines
 POINT_STEP = 4  # raster pixels between the points of a centre line
 
@@ -57,8 +75,10 @@ def held_out(name):
 
 # ---- centre lines of a raster shape ----
 
+
 def centre_lines(shape):
-    """The centre lines of a boolean picture as strokes in its pixels, straight through crossings."""
+    """The centre lines of a boolean picture as strokes in its pixels, straight through
+    crossings."""
     distance = cv2.distanceTransform(shape.astype(np.uint8), cv2.DIST_L2, 3)
     skeleton = np.pad(skeletonize(shape), 1)
     paths = _join_at_crossings(_trace(skeleton), np.pad(distance, 1))
@@ -83,11 +103,14 @@ def _smooth(path, distance, usual):
 
 
 def _trace(skeleton):
-    """Cuts a skeleton at its crossings: a list of (path of y x, node at start, node at end, free start, free end)."""
+    """Cuts a skeleton at its crossings: a list of (path of y x, node at start, node at end, free
+    start, free end)."""
     ys, xs = np.nonzero(skeleton)
     index = np.full(skeleton.shape, -1)
     index[ys, xs] = np.arange(len(ys))
-    around = np.stack([index[ys + dy, xs + dx] for dy in (-1, 0, 1) for dx in (-1, 0, 1) if dy or dx], 1)
+    around = np.stack(
+        [index[ys + dy, xs + dx] for dy in (-1, 0, 1) for dx in (-1, 0, 1) if dy or dx], 1
+    )
     degree = (around >= 0).sum(1)
     crossing = np.zeros(skeleton.shape, np.uint8)
     crossing[ys[degree > 2], xs[degree > 2]] = 1
@@ -117,7 +140,15 @@ def _trace(skeleton):
         if degree[i] == 0:
             edges.append((place[[i, i]], -1 - i, -1 - i))
         for n in neighbours[i]:
-            if degree[n] == 2 and not seen[n] or degree[n] == 1 and degree[i] == 1 and i < n or degree[n] == 1 and degree[i] > 2:
+            if (
+                degree[n] == 2
+                and not seen[n]
+                or degree[n] == 1
+                and degree[i] == 1
+                and i < n
+                or degree[n] == 1
+                and degree[i] > 2
+            ):
                 steps = walk(i, n)
                 path = place[steps]
                 for end, step in ((0, steps[0]), (-1, steps[-1])):
@@ -150,7 +181,11 @@ def _join_at_crossings(edges, distance):
                 ends.setdefault(at, []).append((e, side, direction / (np.hypot(*direction) + 1e-6)))
     partner = {}
     for meeting in ends.values():
-        pairs = sorted((float(p[2] @ q[2]), p[:2], q[:2]) for i, p in enumerate(meeting) for q in meeting[i + 1:])
+        pairs = sorted(
+            (float(p[2] @ q[2]), p[:2], q[:2])
+            for i, p in enumerate(meeting)
+            for q in meeting[i + 1 :]
+        )
         for cosine, p, q in pairs:
             if cosine < -0.35 and p not in partner and q not in partner and p[0] != q[0]:
                 partner[p], partner[q] = q, p
@@ -168,7 +203,9 @@ def _join_at_crossings(edges, distance):
             e, side = onward
         return np.concatenate(pieces)
 
-    order = [(e, s) for e in range(len(kept)) for s in (0, 1) if (e, s) not in partner] + [(e, 0) for e in range(len(kept))]
+    order = [(e, s) for e in range(len(kept)) for s in (0, 1) if (e, s) not in partner] + [
+        (e, 0) for e in range(len(kept))
+    ]
     for e, side in order:
         if e not in used:
             paths.append(follow(e, side))
@@ -176,6 +213,7 @@ def _join_at_crossings(edges, distance):
 
 
 # ---- fonts ----
+
 
 class FontSource:
     """Glyphs of a handwriting font; its cache file is made when first needed."""
@@ -229,7 +267,9 @@ class FontSource:
         shape = cv2.GaussianBlur(np.array(picture), (0, 0), 1.2) > 127
         move = np.array([left - 4, top - 4], np.float32)
         strokes = [(s - [*-move, 0]) / [RASTER_BODY, RASTER_BODY, 1] for s in centre_lines(shape)]
-        contours, _ = cv2.findContours(shape.astype(np.uint8), cv2.RETR_CCOMP, cv2.CHAIN_APPROX_NONE)
+        contours, _ = cv2.findContours(
+            shape.astype(np.uint8), cv2.RETR_CCOMP, cv2.CHAIN_APPROX_NONE
+        )
         contours = [cv2.approxPolyDP(c, 0.6, True)[:, 0] for c in contours]
         outline = [(c + move) / RASTER_BODY for c in contours if len(c) > 2]
         advance = max(face.getlength(unit), right if len(unit) > 1 else 0)
@@ -237,19 +277,33 @@ class FontSource:
 
 
 def _scripts_of(font, codes):
-    probes = {"latin": "aegnrstAEM0", "cyrillic": "бджыф", "greek": "αβγδψ", "kana": "あのカ", "cjk": "的我学", "hangul": "가는다",
-              **{script: words[0] for script, words in texts.SHAPED.items()}}
+    probes = {
+        "latin": "aegnrstAEM0",
+        "cyrillic": "бджыф",
+        "greek": "αβγδψ",
+        "kana": "あのカ",
+        "cjk": "的我学",
+        "hangul": "가는다",
+        **{script: words[0] for script, words in texts.SHAPED.items()},
+    }
     listed = font["GSUB"].table.ScriptList if "GSUB" in font else None
     rules = {r.ScriptTag for r in listed.ScriptRecord} if listed else set()
     joins = lambda script: script not in SHAPING or SHAPING[script] in rules
-    return frozenset(s for s, probe in probes.items() if all(ord(c) in codes for c in probe) and joins(s))
+    return frozenset(
+        s for s, probe in probes.items() if all(ord(c) in codes for c in probe) and joins(s)
+    )
 
 
 def _pack(glyph):
     if glyph is None or not glyph.strokes:
         return None
     parts = glyph.strokes + [np.pad(o, ((0, 0), (0, 1))) for o in glyph.outline]
-    return (glyph.advance, len(glyph.strokes), np.array([len(p) for p in parts], np.uint16), np.concatenate(parts).astype(np.float16))
+    return (
+        glyph.advance,
+        len(glyph.strokes),
+        np.array([len(p) for p in parts], np.uint16),
+        np.concatenate(parts).astype(np.float16),
+    )
 
 
 def _unpack(packed):
@@ -273,6 +327,7 @@ def font_sources(data, split):
 
 # ---- recorded strokes ----
 
+
 def as_stroke(points, closed=False):
     points = np.asarray(points, np.float32)
     if closed:
@@ -281,21 +336,27 @@ def as_stroke(points, closed=False):
 
 
 def resample(points, step):
-    """The polyline as a smooth curve with points about step apart (Catmull-Rom through the points)."""
+    """The polyline as a smooth curve with points about step apart (Catmull-Rom through the
+    points)."""
     points = np.asarray(points, np.float32)
     if len(points) < 2:
         return points
     ends = np.concatenate([2 * points[:1] - points[1:2], points, 2 * points[-1:] - points[-2:-1]])
     p0, p1, p2, p3 = ends[:-3], ends[1:-2], ends[2:-1], ends[3:]
     longest = float(np.hypot(*(p2 - p1)[:, :2].T).max())
-    t = np.linspace(0, 1, int(np.clip(longest / step, 1, 24)), endpoint=False, dtype=np.float32)[None, :, None]
+    t = np.linspace(0, 1, int(np.clip(longest / step, 1, 24)), endpoint=False, dtype=np.float32)[
+        None, :, None
+    ]
     a, b, c, d = (p[:, None] for p in (p0, p1, p2, p3))
-    curve = 0.5 * (2 * b + (c - a) * t + (2 * a - 5 * b + 4 * c - d) * t ** 2 + (3 * b - a - 3 * c + d) * t ** 3)
+    curve = 0.5 * (
+        2 * b + (c - a) * t + (2 * a - 5 * b + 4 * c - d) * t**2 + (3 * b - a - 3 * c + d) * t**3
+    )
     return np.concatenate([curve.reshape(-1, points.shape[1]), points[-1:]])
 
 
 class OmniglotSource:
-    """One person's drawings of one alphabet. Latin and Greek letters stand for themselves, others for any letter."""
+    """One person's drawings of one alphabet. Latin and Greek letters stand for themselves, others
+    for any letter."""
 
     def __init__(self, alphabet, drawer, files):
         self.name, self.files = f"{alphabet}-{drawer}", files
@@ -303,7 +364,15 @@ class OmniglotSource:
         self.scripts = frozenset({"Latin": ["latin"], "Greek": ["greek"]}.get(alphabet, []))
 
     def has(self, unit):
-        return len(unit) == 1 and unit.isalpha() and ("a" <= unit.lower() <= "z" if not self.first else 0 <= ord(unit.lower()) - ord(self.first) < len(self.files))
+        return (
+            len(unit) == 1
+            and unit.isalpha()
+            and (
+                "a" <= unit.lower() <= "z"
+                if not self.first
+                else 0 <= ord(unit.lower()) - ord(self.first) < len(self.files)
+            )
+        )
 
     def glyph(self, unit, rng=None):
         if not self.has(unit):
@@ -326,7 +395,10 @@ def _omniglot_glyph(archive, member):
     every = np.concatenate(strokes)
     (left, top), (right, bottom) = every.min(0), every.max(0)
     size = max(bottom - top, 0.6 * (right - left), 10) / 1.35
-    return Glyph(float((right - left) / size + 0.2), [as_stroke((s - [left, bottom]) / size) for s in strokes])
+    return Glyph(
+        float((right - left) / size + 0.2),
+        [as_stroke((s - [left, bottom]) / size) for s in strokes],
+    )
 
 
 @functools.lru_cache(4)
@@ -340,9 +412,14 @@ def omniglot_sources(ink, split):
         for member in sorted(_archive(str(archive)).namelist()):
             parts = member.split("/")
             if member.endswith(".txt") and "__MACOSX" not in member:
-                writers.setdefault((parts[-3], parts[-1][:-4].split("_")[1]), []).append((str(archive), member))
-    return [OmniglotSource(alphabet, drawer, files) for (alphabet, drawer), files in sorted(writers.items())
-            if held_out(f"omniglot {drawer}") == (split == "val")]
+                writers.setdefault((parts[-3], parts[-1][:-4].split("_")[1]), []).append(
+                    (str(archive), member)
+                )
+    return [
+        OmniglotSource(alphabet, drawer, files)
+        for (alphabet, drawer), files in sorted(writers.items())
+        if held_out(f"omniglot {drawer}") == (split == "val")
+    ]
 
 
 TALL = set("bdfhkltiß0123456789")
@@ -350,7 +427,8 @@ DEEP = set("gpqy")
 
 
 class RecordedSource:
-    """One person's letters and digits as a pen recorded them, each at times in several tries (DigiLeTs)."""
+    """One person's letters and digits as a pen recorded them, each at times in several tries
+    (DigiLeTs)."""
 
     scripts = frozenset(["latin"])
 
@@ -368,7 +446,8 @@ class RecordedSource:
 
 
 def _recorded_glyph(unit, strokes):
-    """Recordings start at their own top left corner; where the letter stands on its line follows from which it is."""
+    """Recordings start at their own top left corner; where the letter stands on its line follows
+    from which it is."""
     points = [np.array(s, np.float32) for s in strokes if len(s) > 1]
     if not points:
         return None
@@ -391,15 +470,18 @@ def recorded_sources(ink, split):
         for line in lines:
             entry = json.loads(line)
             if held_out("recorded " + entry["writer"]) == (split == "val"):
-                writers.setdefault(entry["writer"], {}).setdefault(entry["label"], []).append(entry["s"])
+                writers.setdefault(entry["writer"], {}).setdefault(entry["label"], []).append(
+                    entry["s"]
+                )
     return [RecordedSource(writer, tries) for writer, tries in sorted(writers.items())]
 
 
 class HanziSource:
-    """Chinese characters from the centre lines of their strokes, each stroke shifted, turned and bent anew.
+    """Chinese characters from the centre lines of their strokes, each stroke shifted, turned and
+    bent anew.
 
-    haste is 0 for a pupil's careful hand, 1 for everyday writing, 2 for a hurried one, whose strokes run into each
-    other and lose their corners.
+    haste is 0 for a pupil's careful hand, 1 for everyday writing, 2 for a hurried one, whose
+    strokes run into each other and lose their corners.
     """
 
     scripts = frozenset(["cjk"])
@@ -421,42 +503,65 @@ class HanziSource:
         if medians is None:
             return None
         loose = 0.9 + 0.5 * self.haste
-        joins, near = ((0.1, 0.6), (0.3, 0.9), (0.6, 1.3))[self.haste]  # how often strokes are joined, and over which gap
-        lean = np.array([[1, rng.normal(0, 0.05 * loose)], [rng.normal(0.05, 0.06) * self.haste, 1]])  # rises to the right
+        # how often strokes are joined, and over which gap
+        joins, near = ((0.1, 0.6), (0.3, 0.9), (0.6, 1.3))[self.haste]
+        # rises to the right
+        lean = np.array(
+            [[1, rng.normal(0, 0.05 * loose)], [rng.normal(0.05, 0.06) * self.haste, 1]]
+        )
         squeeze = np.exp(rng.normal(0, 0.06 * loose, 2))
         joined = []
         for median in medians:
             points = (np.array(median, np.float32) * [1, -1] / 520 + [0, 0.1]) @ lean * squeeze
             turn = rng.normal(0, 0.05 * loose)
             middle = points.mean(0)
-            points = (points - middle) @ np.array([[1, turn], [-turn, 1]]) * rng.normal(1.0, 0.06 * loose) + middle + rng.normal(0, 0.03 * loose, 2)
-            bend = np.sin(np.linspace(0, np.pi, len(points)))[:, None] * rng.normal(0, 0.04 * loose, 2)
+            points = (
+                (points - middle)
+                @ np.array([[1, turn], [-turn, 1]])
+                * rng.normal(1.0, 0.06 * loose)
+                + middle
+                + rng.normal(0, 0.03 * loose, 2)
+            )
+            bend = np.sin(np.linspace(0, np.pi, len(points)))[:, None] * rng.normal(
+                0, 0.04 * loose, 2
+            )
             points[-1] += (points[-1] - points[-2]) * rng.uniform(-0.1, 0.12 * loose)
             stroke = resample(points + bend, 0.08)
             if joined and np.hypot(*(stroke[0] - joined[-1][-1])) < near and rng.random() < joins:
                 joined[-1] = np.concatenate([joined[-1], stroke])
             else:
                 joined.append(stroke)
-        return Glyph(2.1, [as_stroke(rounded(s, 2 * self.haste) if self.haste else s) for s in joined])
+        return Glyph(
+            2.1, [as_stroke(rounded(s, 2 * self.haste) if self.haste else s) for s in joined]
+        )
 
 
 def rounded(stroke, reach):
-    """A stroke whose corners are cut as a quick hand cuts them: each point is the mean of those round it, its ends kept."""
+    """A stroke whose corners are cut as a quick hand cuts them: each point is the mean of those
+    round it, its ends kept."""
     stroke = resample(stroke, 0.08)
     if len(stroke) < 2 * reach + 2:
         return stroke
-    padded = np.concatenate([np.repeat(stroke[:1], reach, 0), stroke, np.repeat(stroke[-1:], reach, 0)])
+    padded = np.concatenate(
+        [np.repeat(stroke[:1], reach, 0), stroke, np.repeat(stroke[-1:], reach, 0)]
+    )
     kernel = np.ones(2 * reach + 1) / (2 * reach + 1)
-    smooth = np.stack([np.convolve(padded[:, i], kernel, "valid") for i in range(2)], 1).astype(np.float32)
+    smooth = np.stack([np.convolve(padded[:, i], kernel, "valid") for i in range(2)], 1).astype(
+        np.float32
+    )
     smooth[0], smooth[-1] = stroke[0], stroke[-1]
     return smooth
 
 
 # ---- letters drawn as control points: the fallback for any sign, and a hand of its own ----
-# Strokes are parted by "/", points by blanks. x 0..., y from the baseline upwards, 10 = height of a small x,
-# a figure is 16 high. Curves run smoothly through their points; "|" after a point makes a corner there.
+# Strokes are parted by "/", points by blanks. x 0..., y from the baseline upwards, 10 = height of a
+# small x, a figure is 16 high. Curves run smoothly through their points; "|" after a point makes a
+# corner there.
 _DRAWN = {
-    "0": ["4,16 1,13 0,8 1,2 4,0 8,2 9,8 8,13 5,16 3,15.5", "5,15 2,14 0,9 2,1 6,0 9,5 8,13 4,16 2,14"],
+    "0": [
+        "4,16 1,13 0,8 1,2 4,0 8,2 9,8 8,13 5,16 3,15.5",
+        "5,15 2,14 0,9 2,1 6,0 9,5 8,13 4,16 2,14",
+    ],
     "1": ["0,12 4,16| 4,8 4,0", "3,16 3,8 2.5,0", "0,11 4,16| 4,0/0,0 8,0"],
     "2": ["0,13 3,16 7,15 7,11 3,4 0,0| 4,0.5 9,0", "0,12 2,16 7,15 7,10 2,1 0,1 2,3 6,0 9,1"],
     "3": ["0,14 4,16 8,14 6,10 3,9| 7,8 9,4 6,0 2,0 0,2", "0,16 8,16| 4,10| 8,8 8,2 4,0 0,2"],
@@ -466,40 +571,128 @@ _DRAWN = {
     "7": ["0,16 8,16| 5,8 3,0", "0,15 8,16| 4,7 3,0/2,8 7,8", "0,13 1,16| 8,16| 4,0"],
     "8": ["7,14 4,16 1,13 4,9 8,4 4,0 0,4 4,9 7,13 5,16", "4,8 1,12 4,16 7,12 4,8 0,3 4,0 8,3 4,8"],
     "9": ["8,13 4,16 0,12 3,8 8,13| 7,6 6,0", "7,14 3,16 0,11 4,8 8,14| 8,5 5,0 1,1"],
-    "a": ["8,9 4,10 0,5 3,0 8,7| 8,2 10,0"], "b": ["0,16 0,0| 1,8 5,10 8,5 5,0 0,2", "3,8 4,16 1,14 0,4 3,0 7,3 6,9 2,7"],
-    "c": ["8,8 4,10 0,5 3,0 8,1"], "d": ["8,8 4,10 0,5 3,0 8,6/8,16 8,2 10,0"], "e": ["1,5 7,6 5,10 1,8 0,3 4,0 9,2"],
-    "f": ["8,15 5,16 3,12 3,0/0,9 7,9", "6,8 7,15 4,14 3,0 2,-5 4,-4 3,1 7,3"], "g": ["8,9 4,10 0,5 4,1 8,8| 8,-3 4,-6 0,-4"],
-    "h": ["0,16 0,0| 1,7 5,10 7,7 7,0"], "i": ["0,10 0,2 2,0/0,14 0.4,14.5"], "j": ["4,10 4,-4 1,-6 -1,-4/4,14 4.4,14.5"],
-    "k": ["0,16 0,0/6,10 0,4| 7,0"], "l": ["0,16 0,2 2,0", "1,4 4,14 2,16 0,6 2,0 4,2"], "m": ["0,10 0,0| 2,9 5,9 5,0| 7,9 10,9 10,1 12,0"],
-    "n": ["0,10 0,0| 2,8 5,10 7,7 7,1 9,0"], "o": ["5,10 1,8 0,4 4,0 8,4 6,9 3,10"], "p": ["0,10 0,-6/0,7 4,10 8,6 5,0 0,2"],
-    "q": ["8,9 4,10 0,5 3,0 8,7/8,10 8,-6 10,-4"], "r": ["0,10 0,0| 1,7 4,10 6,9"], "s": ["7,9 3,10 1,7 6,4 6,1 2,0 -1,1"],
-    "t": ["3,16 3,3 5,0 7,1/0,10 7,10"], "u": ["0,10 0,3 3,0 7,4/7,10 7,2 9,0"], "v": ["0,10 4,0| 8,10"], "w": ["0,10 3,0| 6,8| 9,0| 12,10"],
-    "x": ["0,10 8,0/8,10 0,0", "0,9 2,10 4,5 6,0 9,1/9,10 6,9 4,5 2,0 0,0"], "y": ["0,10 1,4 4,3 8,8/8,10 7,-3 3,-6 0,-4", "0,10 4,2/9,10 1,-6"],
+    "a": ["8,9 4,10 0,5 3,0 8,7| 8,2 10,0"],
+    "b": ["0,16 0,0| 1,8 5,10 8,5 5,0 0,2", "3,8 4,16 1,14 0,4 3,0 7,3 6,9 2,7"],
+    "c": ["8,8 4,10 0,5 3,0 8,1"],
+    "d": ["8,8 4,10 0,5 3,0 8,6/8,16 8,2 10,0"],
+    "e": ["1,5 7,6 5,10 1,8 0,3 4,0 9,2"],
+    "f": ["8,15 5,16 3,12 3,0/0,9 7,9", "6,8 7,15 4,14 3,0 2,-5 4,-4 3,1 7,3"],
+    "g": ["8,9 4,10 0,5 4,1 8,8| 8,-3 4,-6 0,-4"],
+    "h": ["0,16 0,0| 1,7 5,10 7,7 7,0"],
+    "i": ["0,10 0,2 2,0/0,14 0.4,14.5"],
+    "j": ["4,10 4,-4 1,-6 -1,-4/4,14 4.4,14.5"],
+    "k": ["0,16 0,0/6,10 0,4| 7,0"],
+    "l": ["0,16 0,2 2,0", "1,4 4,14 2,16 0,6 2,0 4,2"],
+    "m": ["0,10 0,0| 2,9 5,9 5,0| 7,9 10,9 10,1 12,0"],
+    "n": ["0,10 0,0| 2,8 5,10 7,7 7,1 9,0"],
+    "o": ["5,10 1,8 0,4 4,0 8,4 6,9 3,10"],
+    "p": ["0,10 0,-6/0,7 4,10 8,6 5,0 0,2"],
+    "q": ["8,9 4,10 0,5 3,0 8,7/8,10 8,-6 10,-4"],
+    "r": ["0,10 0,0| 1,7 4,10 6,9"],
+    "s": ["7,9 3,10 1,7 6,4 6,1 2,0 -1,1"],
+    "t": ["3,16 3,3 5,0 7,1/0,10 7,10"],
+    "u": ["0,10 0,3 3,0 7,4/7,10 7,2 9,0"],
+    "v": ["0,10 4,0| 8,10"],
+    "w": ["0,10 3,0| 6,8| 9,0| 12,10"],
+    "x": ["0,10 8,0/8,10 0,0", "0,9 2,10 4,5 6,0 9,1/9,10 6,9 4,5 2,0 0,0"],
+    "y": ["0,10 1,4 4,3 8,8/8,10 7,-3 3,-6 0,-4", "0,10 4,2/9,10 1,-6"],
     "z": ["0,10 8,10| 0,0| 9,0", "0,9 7,10 4,5| 7,2 4,-4 1,-5"],
-    "A": ["0,0 5,16| 10,0/2,6 8,6"], "B": ["0,16 0,0/0,16 7,14 5,9 1,8| 8,7 8,1 0,0"], "C": ["9,13 5,16 0,8 4,0 9,2"],
-    "D": ["0,16 0,0/0,16 8,13 9,5 5,0 0,0"], "E": ["8,16 0,16| 0,0| 8,0/0,8 6,8"], "F": ["8,16 0,16| 0,0/0,8 6,8"],
-    "G": ["9,13 5,16 0,8 4,0 9,3 9,7| 5,7"], "H": ["0,16 0,0/9,16 9,0/0,8 9,8"], "I": ["0,16 0,0"], "J": ["6,16 6,3 3,0 0,3"],
-    "K": ["0,16 0,0/8,16 0,7| 8,0"], "L": ["0,16 0,0| 7,0"], "M": ["0,0 1,16| 6,5| 11,16| 12,0"], "N": ["0,0 0,16| 9,0| 9,16"],
-    "O": ["5,16 0,10 2,1 7,0 10,7 8,15 4,16"], "P": ["0,0 0,16/0,16 7,15 7,9 0,7"], "Q": ["5,16 0,10 2,1 7,0 10,7 8,15 4,16/6,4 11,-2"],
-    "R": ["0,0 0,16/0,16 7,15 7,9 0,8| 8,0"], "S": ["8,14 4,16 1,12 7,7 7,1 3,0 0,2"], "T": ["0,16 10,16/5,16 5,0"],
-    "U": ["0,16 0,4 4,0 8,4 8,16"], "V": ["0,16 5,0| 10,16"], "W": ["0,16 3,0| 7,12| 11,0| 14,16"], "X": ["0,16 9,0/9,16 0,0"],
-    "Y": ["0,16 5,8| 10,16/5,8 5,0"], "Z": ["0,16 9,16| 0,0| 10,0"],
-    "+": ["0,6 8,6/4,10 4,2"], "-": ["0,6 7,6"], "−": ["0,6 8,6"], "=": ["0,8 8,8/0,4 8,4"], "×": ["0,9 6,3/6,9 0,3"],
-    "÷": ["0,6 8,6/4,10 4.3,10/4,2 4.3,2"], "·": ["0,6 .4,6"], ".": ["0,0 .5,.3"], ",": ["1,1 0,-3"], ":": ["0,8 .4,8/0,1 .4,1"],
-    ";": ["1,8 1.4,8/1,1 0,-3"], "!": ["0,16 0,5/0,0 .4,.4"], "?": ["0,12 3,16 7,13 4,8 3,4/3,0 3.4,.4"], "%": ["8,16 0,0/2,16 0,14 2,12 4,14 2,16/7,4 5,2 7,0 9,2 7,4"],
-    "(": ["4,18 0,12 0,4 4,-3"], ")": ["0,18 4,12 4,4 0,-3"], "[": ["4,18 0,18| 0,-2| 4,-2"], "]": ["0,18 4,18| 4,-2| 0,-2"],
-    "{": ["5,18 2,16 3,10 0,8| 3,6 2,0 5,-2"], "}": ["0,18 3,16 2,10 5,8| 2,6 3,0 0,-2"], "|": ["0,18 0,-3"], "/": ["8,17 0,-2"], "<": ["8,11 0,6| 8,1"],
-    ">": ["0,11 8,6| 0,1"], "≤": ["8,12 0,8| 8,4/0,1 8,1"], "≥": ["0,12 8,8| 0,4/0,1 8,1"], "≠": ["0,8 8,8/0,4 8,4/7,12 1,0"],
-    "≈": ["0,8 2,10 5,7 8,9/0,4 2,6 5,3 8,5"], "±": ["0,8 8,8/4,13 4,4/0,1 8,1"], "→": ["0,6 12,6/9,9 12,6| 9,3"], "∞": ["7,5 3,9 0,5 3,1 7,5 11,9 14,5 11,1 7,5"],
-    "√": ["0,7 2,8| 5,-1| 8,17| 12,17"], "∫": ["8,19 5,19 4,8 3,-3 0,-3"], "Σ": ["10,16 0,16| 6,8| 0,0| 10,0"], "π": ["0,9 10,10/3,9 2,0/7,9 8,0"],
-    "θ": ["4,16 0,9 4,0 8,7 4,16/0,8 8,8"], "α": ["9,10 5,1 2,0 0,5 3,10 6,6 9,0"], "β": ["0,-5 1,12 5,16 7,12 3,9 8,5 4,0 1,2"],
-    "γ": ["0,9 2,10 5,0 4,-5 3,0 9,10"], "λ": ["0,16 3,14 9,0/4,9 0,0"], "μ": ["1,10 0,-5/1,4 3,0 7,4/7,10 7,2 9,0"], "φ": ["5,10 0,5 5,0 10,5 5,10/5,16 5,-5"],
-    "ω": ["2,10 0,4 3,0 5,6| 7,0 10,4 8,10"], "∠": ["8,12 0,0| 10,0"], "△": ["5,12 0,0| 10,0| 5,12"], "°": ["2,16 0,14 2,12 4,14 2,16"], "⊥": ["5,14 5,0/0,0 10,0"],
-    "∈": ["8,11 3,11 0,6 3,1 8,1/0,6 7,6"], "∪": ["0,12 0,4 4,0 8,4 8,12"], "∩": ["0,0 0,8 4,12 8,8 8,0"], "∴": ["0,1 .4,1/8,1 8.4,1/4,8 4.4,8"],
-    "∵": ["0,8 .4,8/8,8 8.4,8/4,1 4.4,1"], "′": ["1,17 0,13"], "'": ["1,17 0,13"], '"': ["0,17 0,13/3,17 3,13"], "$": ["8,14 4,16 1,12 7,7 7,1 3,0 0,2/4,18 4,-2"],
-    "€": ["9,14 5,16 1,8 5,0 9,2/-1,10 6,10/-1,6 6,6"], "£": ["9,13 6,16 4,12 4,3 0,0| 10,1/1,8 8,8"], "¥": ["0,16 5,8| 10,16/5,8 5,0/1,7 9,7/1,4 9,4"],
-    "#": ["3,16 1,0/8,16 6,0/0,11 10,11/-1,5 9,5"], "*": ["4,14 4,6/0,12 8,8/8,12 0,8"], "_": ["0,-1 9,-1"], "&": ["10,0 2,12 4,16 7,13 0,4 3,0 10,6"],
-    "@": ["7,9 4,9 4,4 8,8 8,4 12,8 8,15 1,12 1,0 10,-1"], "\\": ["0,17 8,-2"], "^": ["0,12 4,16| 8,12"], "~": ["0,6 2,8 6,5 8,7"], "。": ["2,3 0,1 2,-1 4,1 2,3"], "、": ["0,3 3,0"], "，": ["2,1 1,-3"],
+    "A": ["0,0 5,16| 10,0/2,6 8,6"],
+    "B": ["0,16 0,0/0,16 7,14 5,9 1,8| 8,7 8,1 0,0"],
+    "C": ["9,13 5,16 0,8 4,0 9,2"],
+    "D": ["0,16 0,0/0,16 8,13 9,5 5,0 0,0"],
+    "E": ["8,16 0,16| 0,0| 8,0/0,8 6,8"],
+    "F": ["8,16 0,16| 0,0/0,8 6,8"],
+    "G": ["9,13 5,16 0,8 4,0 9,3 9,7| 5,7"],
+    "H": ["0,16 0,0/9,16 9,0/0,8 9,8"],
+    "I": ["0,16 0,0"],
+    "J": ["6,16 6,3 3,0 0,3"],
+    "K": ["0,16 0,0/8,16 0,7| 8,0"],
+    "L": ["0,16 0,0| 7,0"],
+    "M": ["0,0 1,16| 6,5| 11,16| 12,0"],
+    "N": ["0,0 0,16| 9,0| 9,16"],
+    "O": ["5,16 0,10 2,1 7,0 10,7 8,15 4,16"],
+    "P": ["0,0 0,16/0,16 7,15 7,9 0,7"],
+    "Q": ["5,16 0,10 2,1 7,0 10,7 8,15 4,16/6,4 11,-2"],
+    "R": ["0,0 0,16/0,16 7,15 7,9 0,8| 8,0"],
+    "S": ["8,14 4,16 1,12 7,7 7,1 3,0 0,2"],
+    "T": ["0,16 10,16/5,16 5,0"],
+    "U": ["0,16 0,4 4,0 8,4 8,16"],
+    "V": ["0,16 5,0| 10,16"],
+    "W": ["0,16 3,0| 7,12| 11,0| 14,16"],
+    "X": ["0,16 9,0/9,16 0,0"],
+    "Y": ["0,16 5,8| 10,16/5,8 5,0"],
+    "Z": ["0,16 9,16| 0,0| 10,0"],
+    "+": ["0,6 8,6/4,10 4,2"],
+    "-": ["0,6 7,6"],
+    "−": ["0,6 8,6"],
+    "=": ["0,8 8,8/0,4 8,4"],
+    "×": ["0,9 6,3/6,9 0,3"],
+    "÷": ["0,6 8,6/4,10 4.3,10/4,2 4.3,2"],
+    "·": ["0,6 .4,6"],
+    ".": ["0,0 .5,.3"],
+    ",": ["1,1 0,-3"],
+    ":": ["0,8 .4,8/0,1 .4,1"],
+    ";": ["1,8 1.4,8/1,1 0,-3"],
+    "!": ["0,16 0,5/0,0 .4,.4"],
+    "?": ["0,12 3,16 7,13 4,8 3,4/3,0 3.4,.4"],
+    "%": ["8,16 0,0/2,16 0,14 2,12 4,14 2,16/7,4 5,2 7,0 9,2 7,4"],
+    "(": ["4,18 0,12 0,4 4,-3"],
+    ")": ["0,18 4,12 4,4 0,-3"],
+    "[": ["4,18 0,18| 0,-2| 4,-2"],
+    "]": ["0,18 4,18| 4,-2| 0,-2"],
+    "{": ["5,18 2,16 3,10 0,8| 3,6 2,0 5,-2"],
+    "}": ["0,18 3,16 2,10 5,8| 2,6 3,0 0,-2"],
+    "|": ["0,18 0,-3"],
+    "/": ["8,17 0,-2"],
+    "<": ["8,11 0,6| 8,1"],
+    ">": ["0,11 8,6| 0,1"],
+    "≤": ["8,12 0,8| 8,4/0,1 8,1"],
+    "≥": ["0,12 8,8| 0,4/0,1 8,1"],
+    "≠": ["0,8 8,8/0,4 8,4/7,12 1,0"],
+    "≈": ["0,8 2,10 5,7 8,9/0,4 2,6 5,3 8,5"],
+    "±": ["0,8 8,8/4,13 4,4/0,1 8,1"],
+    "→": ["0,6 12,6/9,9 12,6| 9,3"],
+    "∞": ["7,5 3,9 0,5 3,1 7,5 11,9 14,5 11,1 7,5"],
+    "√": ["0,7 2,8| 5,-1| 8,17| 12,17"],
+    "∫": ["8,19 5,19 4,8 3,-3 0,-3"],
+    "Σ": ["10,16 0,16| 6,8| 0,0| 10,0"],
+    "π": ["0,9 10,10/3,9 2,0/7,9 8,0"],
+    "θ": ["4,16 0,9 4,0 8,7 4,16/0,8 8,8"],
+    "α": ["9,10 5,1 2,0 0,5 3,10 6,6 9,0"],
+    "β": ["0,-5 1,12 5,16 7,12 3,9 8,5 4,0 1,2"],
+    "γ": ["0,9 2,10 5,0 4,-5 3,0 9,10"],
+    "λ": ["0,16 3,14 9,0/4,9 0,0"],
+    "μ": ["1,10 0,-5/1,4 3,0 7,4/7,10 7,2 9,0"],
+    "φ": ["5,10 0,5 5,0 10,5 5,10/5,16 5,-5"],
+    "ω": ["2,10 0,4 3,0 5,6| 7,0 10,4 8,10"],
+    "∠": ["8,12 0,0| 10,0"],
+    "△": ["5,12 0,0| 10,0| 5,12"],
+    "°": ["2,16 0,14 2,12 4,14 2,16"],
+    "⊥": ["5,14 5,0/0,0 10,0"],
+    "∈": ["8,11 3,11 0,6 3,1 8,1/0,6 7,6"],
+    "∪": ["0,12 0,4 4,0 8,4 8,12"],
+    "∩": ["0,0 0,8 4,12 8,8 8,0"],
+    "∴": ["0,1 .4,1/8,1 8.4,1/4,8 4.4,8"],
+    "∵": ["0,8 .4,8/8,8 8.4,8/4,1 4.4,1"],
+    "′": ["1,17 0,13"],
+    "'": ["1,17 0,13"],
+    '"': ["0,17 0,13/3,17 3,13"],
+    "$": ["8,14 4,16 1,12 7,7 7,1 3,0 0,2/4,18 4,-2"],
+    "€": ["9,14 5,16 1,8 5,0 9,2/-1,10 6,10/-1,6 6,6"],
+    "£": ["9,13 6,16 4,12 4,3 0,0| 10,1/1,8 8,8"],
+    "¥": ["0,16 5,8| 10,16/5,8 5,0/1,7 9,7/1,4 9,4"],
+    "#": ["3,16 1,0/8,16 6,0/0,11 10,11/-1,5 9,5"],
+    "*": ["4,14 4,6/0,12 8,8/8,12 0,8"],
+    "_": ["0,-1 9,-1"],
+    "&": ["10,0 2,12 4,16 7,13 0,4 3,0 10,6"],
+    "@": ["7,9 4,9 4,4 8,8 8,4 12,8 8,15 1,12 1,0 10,-1"],
+    "\\": ["0,17 8,-2"],
+    "^": ["0,12 4,16| 8,12"],
+    "~": ["0,6 2,8 6,5 8,7"],
+    "。": ["2,3 0,1 2,-1 4,1 2,3"],
+    "、": ["0,3 3,0"],
+    "，": ["2,1 1,-3"],
 }
 
 
@@ -529,7 +722,9 @@ class DrawnSource:
             jitter = 0.035
             parts, last = [], None
             for piece in points:
-                moved = np.array(piece, np.float32) + rng.normal(0, jitter, (len(piece), 2)).astype(np.float32)
+                moved = np.array(piece, np.float32) + rng.normal(0, jitter, (len(piece), 2)).astype(
+                    np.float32
+                )
                 if last is not None:
                     moved[0] = last
                 last = moved[-1]

@@ -5,9 +5,11 @@
     patch = inks.write(rng, hand, pen, None, "sentence", height=20, max_width=400)
     page = page * (patch / 255)
 
-A patch is uint8 H x W x 3, RGB, 255 where there is no ink. All chance comes from the numpy Generator given.
+A patch is uint8 H x W x 3, RGB, 255 where there is no ink. All chance comes from the numpy
+Generator given.
 
-    python3 -m training.ink build                 makes the caches (otherwise made when first needed)
+    python3 -m training.ink build                 makes the caches (otherwise made when first
+                                                  needed)
     python3 -m training.ink sheet OUT.png --seed 1 --split train
 """
 
@@ -35,7 +37,8 @@ KINDS = (*texts.PLAIN, *LAID_OUT)
 MARKS = (*marks.STROKES, "highlight", "question", "exclamation", "score")
 RIGHT_TO_LEFT = {"arabic", "hebrew"}
 UNACCENTED = dict(zip("øØłŁßæÆœŒđĐıς", "oOlLsaAoOdDiσ"))
-SMALLEST_FIT = 0.6  # text is shortened rather than written smaller than this share of the height asked for
+# text is shortened rather than written smaller than this share of the height asked for
+SMALLEST_FIT = 0.6
 
 
 @dataclass(frozen=True)
@@ -68,10 +71,18 @@ class Shape:
 
     def at(self, dx, dy, scale=1.0):
         k, move = np.array([scale, scale, 1], np.float32), np.array([dx, dy, 0], np.float32)
-        return Shape([s * k + move for s in self.strokes], [[p * scale + move[:2] for p in o] for o in self.outlines], self.advance * scale)
+        return Shape(
+            [s * k + move for s in self.strokes],
+            [[p * scale + move[:2] for p in o] for o in self.outlines],
+            self.advance * scale,
+        )
 
     def __add__(self, other):
-        return Shape(self.strokes + other.strokes, self.outlines + other.outlines, max(self.advance, other.advance))
+        return Shape(
+            self.strokes + other.strokes,
+            self.outlines + other.outlines,
+            max(self.advance, other.advance),
+        )
 
     def bounds(self):
         every = [s[:, :2] for s in self.strokes] + [p for o in self.outlines for p in o]
@@ -85,7 +96,8 @@ EMPTY = Shape([], [], 0.0)
 
 
 class Inks:
-    """The library of hands, pens, marks and lifted writing of one split ('train' or 'val'); they share none.
+    """The library of hands, pens, marks and lifted writing of one split ('train' or 'val'); they
+    share none.
 
     data: the data root, by default $UNINK_DATA or training/data. Recorded strokes and photographed
     writing are taken from $UNINK_INK, by default ink under the data root, where it exists.
@@ -101,10 +113,16 @@ class Inks:
         self.people = hands.omniglot_sources(ink, split) if (ink / "omniglot").is_dir() else []
         self.recorded = hands.recorded_sources(ink, split)
         hanzi = ink / "hanzi" / "medians.jsonl.gz"
-        self.hanzi = [hands.HanziSource(hanzi, split, haste) for haste in hands.HanziSource.HASTES] if hanzi.is_file() else []
+        self.hanzi = (
+            [hands.HanziSource(hanzi, split, haste) for haste in hands.HanziSource.HASTES]
+            if hanzi.is_file()
+            else []
+        )
         self.lifts = lifts.Lifts(split, ink, data / "cache" / "lifts", real.sources(split))
         self.by_script = {}
-        for source in self.fonts + self.people + self.recorded + self.hanzi * max(1, len(self.fonts) // 40):
+        for source in (
+            self.fonts + self.people + self.recorded + self.hanzi * max(1, len(self.fonts) // 40)
+        ):
             for script in source.scripts:
                 self.by_script.setdefault(script, []).append(source)
         self.latin_fonts = [f for f in self.fonts if "latin" in f.scripts]
@@ -126,10 +144,22 @@ class Inks:
     def _hand_of(self, rng, source):
         neat = rng.beta(1.8, 1.6)
         messy = 1 - neat
-        return Hand(source, neat, slant=rng.normal(0.03, 0.06 + 0.14 * messy), aspect=float(np.exp(rng.normal(0, 0.13))), size=0.015 + 0.11 * messy,
-                    turn=0.01 + 0.09 * messy, warp=0.012 + 0.06 * messy, wander=0.015 + 0.12 * messy, slope=rng.normal(0, 0.004 + 0.025 * messy),
-                    spacing=rng.uniform(0.86, 1.25), gap=rng.uniform(0.45, 1.1), pitch=rng.uniform(1.9, 3.4),
-                    joined=rng.uniform(0.3, 0.95) if rng.random() < 0.3 else 0.0, outlined=isinstance(source, hands.FontSource) and rng.random() < 0.17)
+        return Hand(
+            source,
+            neat,
+            slant=rng.normal(0.03, 0.06 + 0.14 * messy),
+            aspect=float(np.exp(rng.normal(0, 0.13))),
+            size=0.015 + 0.11 * messy,
+            turn=0.01 + 0.09 * messy,
+            warp=0.012 + 0.06 * messy,
+            wander=0.015 + 0.12 * messy,
+            slope=rng.normal(0, 0.004 + 0.025 * messy),
+            spacing=rng.uniform(0.86, 1.25),
+            gap=rng.uniform(0.45, 1.1),
+            pitch=rng.uniform(1.9, 3.4),
+            joined=rng.uniform(0.3, 0.95) if rng.random() < 0.3 else 0.0,
+            outlined=isinstance(source, hands.FontSource) and rng.random() < 0.17,
+        )
 
     def pen(self, rng, kind=None):
         return pens.make_pen(rng, kind)
@@ -137,26 +167,38 @@ class Inks:
     def _suited(self, rng, hand, text, script):
         """The hand itself when it knows the letters of text, else one like it that does."""
         letters = {u for line in text.split("\n") for u in _units(line) if u != " "}
-        knows = lambda source: sum(source.has(u) or source.has(_plain(u)) or self.drawn.has(u) and not u.isalpha() for u in letters)
+        knows = lambda source: sum(
+            source.has(u) or source.has(_plain(u)) or self.drawn.has(u) and not u.isalpha()
+            for u in letters
+        )
         if knows(hand.source) >= 0.9 * len(letters):
             return hand
         candidates = self.by_script.get(script or "latin", [])
         tried = [pick(rng, candidates) for _ in range(6 if candidates else 0)]
-        source = next((s for s in tried if knows(s) >= 0.9 * len(letters)), max([*tried, hand.source], key=knows))
-        return replace(hand, source=source, outlined=hand.outlined and isinstance(source, hands.FontSource))
+        source = next(
+            (s for s in tried if knows(s) >= 0.9 * len(letters)),
+            max([*tried, hand.source], key=knows),
+        )
+        return replace(
+            hand, source=source, outlined=hand.outlined and isinstance(source, hands.FontSource)
+        )
 
     # ---- text ----
 
     def write(self, rng, hand, pen, text, kind, height, max_width=None, max_height=None):
-        """Writes text, or when text is None something of this kind (any of KINDS), in a tight patch.
+        """Writes text, or when text is None something of this kind (any of KINDS), in a tight
+        patch.
 
-        height: of a small x in pixels, 8 to 150. max_width, max_height: limits of the patch in pixels;
-        running text is broken into lines, other text written smaller to keep them. A script that no hand
-        of this split writes is replaced by Latin words.
+        height: of a small x in pixels, 8 to 150. max_width, max_height: limits of the patch in
+        pixels; running text is broken into lines, other text written smaller to keep them. A script
+        that no hand of this split writes is replaced by Latin words.
         """
         if kind not in KINDS:
             raise ValueError(f"no writing of kind {kind!r}: use one of {', '.join(KINDS)}")
-        room = (max_width - 2 * pens.MARGIN if max_width else np.inf, max_height - 2 * pens.MARGIN if max_height else np.inf)
+        room = (
+            max_width - 2 * pens.MARGIN if max_width else np.inf,
+            max_height - 2 * pens.MARGIN if max_height else np.inf,
+        )
         pad = 1.2 * self._thickness(pen, height) + 2
         room = (max(room[0] - pad, 4), max(room[1] - pad, 4))
         if text is None and kind in LAID_OUT:
@@ -171,10 +213,17 @@ class Inks:
 
     def _text(self, rng, hand, text, kind, height, room):
         ours = text is None
-        if ours and kind in SCRIPTS and kind not in self.by_script:  # no hand of this split writes it
+        # no hand of this split writes it
+        if ours and kind in SCRIPTS and kind not in self.by_script:
             kind = "words"
         text = texts.PLAIN[kind](rng) if ours else text
-        script = kind if kind in self.by_script else "cjk" if any("一" <= c <= "鿿" for c in text) else None
+        script = (
+            kind
+            if kind in self.by_script
+            else "cjk"
+            if any("一" <= c <= "鿿" for c in text)
+            else None
+        )
         hand = self._suited(rng, hand, text, script)
         if ours and script in ("cjk", "kana") and kind != "date" and rng.random() < 0.08:
             text = "\n".join(text)
@@ -191,15 +240,22 @@ class Inks:
             pieces = text.split(" ") if " " in text else text.split("\n") if "\n" in text else text
             if kind in texts.SHAPED and len(pieces) == len(text):
                 return shape
-            pieces = pieces[:max(1, int(len(pieces) * np.clip(fit, 0.1, 0.8)))]
-            text = pieces if isinstance(pieces, str) else (" " if " " in text else "\n").join(pieces)
+            pieces = pieces[: max(1, int(len(pieces) * np.clip(fit, 0.1, 0.8)))]
+            text = (
+                pieces if isinstance(pieces, str) else (" " if " " in text else "\n").join(pieces)
+            )
 
     def _lines(self, rng, hand, text, wrap, right_to_left=False):
         block, y = Shape([], [], 0.0), 0.0
         for paragraph in text.split("\n"):
             line, x = [], 0.0
             words = [w for w in paragraph.split(" ") if w] if np.isfinite(wrap) else [paragraph]
-            if np.isfinite(wrap) and len(words) == 1 and len(words[0]) > 4 and words[0][0] > "\u2e80":
+            if (
+                np.isfinite(wrap)
+                and len(words) == 1
+                and len(words[0]) > 4
+                and words[0][0] > "\u2e80"
+            ):
                 words = list(words[0])  # scripts without blanks break anywhere
             rows = []
             for word in words:
@@ -230,7 +286,12 @@ class Inks:
                 x, before = x + hand.gap * rng.uniform(0.75, 1.4), None
                 continue
             plain = _plain(unit)
-            glyph = hand.source.glyph(unit, rng) or self.drawn.glyph(unit, rng) or hand.source.glyph(plain, rng) or self.drawn.glyph(plain, rng)
+            glyph = (
+                hand.source.glyph(unit, rng)
+                or self.drawn.glyph(unit, rng)
+                or hand.source.glyph(plain, rng)
+                or self.drawn.glyph(plain, rng)
+            )
             if glyph is None:
                 x, before = x + 0.6, None
                 continue
@@ -245,13 +306,24 @@ class Inks:
                     strokes.extend(link)
                 strokes.extend(parts[:count])
                 before = parts[:count] if unit.isalpha() else None
-            x += glyph.advance * hand.aspect * hand.spacing * (1 + rng.normal(0, 0.04 + 0.05 * (1 - hand.neatness)))
+            x += (
+                glyph.advance
+                * hand.aspect
+                * hand.spacing
+                * (1 + rng.normal(0, 0.04 + 0.05 * (1 - hand.neatness)))
+            )
         return Shape(strokes, outlines, x)
 
     # ---- mathematics ----
 
     def _fraction(self, rng, hand):
-        make = lambda: self.line(rng, hand, texts.digits(rng, 1, 2) if rng.random() < 0.7 else pick(rng, ["x", "a", "2x", "a+b", "n-1", "πr"]))
+        make = lambda: self.line(
+            rng,
+            hand,
+            texts.digits(rng, 1, 2)
+            if rng.random() < 0.7
+            else pick(rng, ["x", "a", "2x", "a+b", "n-1", "πr"]),
+        )
         fraction = _over(rng, make(), make())
         whole = self.line(rng, hand, texts.digits(rng, 1, 1)) if rng.random() < 0.3 else EMPTY
         return _row([whole, fraction], 0.2)
@@ -263,9 +335,17 @@ class Inks:
         return _row(parts, 0.35)
 
     def _term(self, rng, hand, depth):
-        plain = lambda: self.line(rng, hand, texts.digits(rng, 1, 2) if rng.random() < 0.5 else pick(rng, "xyzabcnmkπθαβλ") )
+        plain = lambda: self.line(
+            rng,
+            hand,
+            texts.digits(rng, 1, 2) if rng.random() < 0.5 else pick(rng, "xyzabcnmkπθαβλ"),
+        )
         form = rng.random() if depth else 0.0
-        inner = lambda: self._term(rng, hand, depth - 1) if rng.random() < 0.6 else _row([plain(), self.line(rng, hand, pick(rng, "+-")), plain()], 0.25)
+        inner = lambda: (
+            self._term(rng, hand, depth - 1)
+            if rng.random() < 0.6
+            else _row([plain(), self.line(rng, hand, pick(rng, "+-")), plain()], 0.25)
+        )
         if form < 0.3:
             return plain()
         if form < 0.5:
@@ -283,38 +363,58 @@ class Inks:
         head = self.line(rng, hand, name)
         if name in "∫Σ":
             low, high = plain(), plain()
-            head = head.at(0, 0.4, 1.3) + low.at(head.advance, 1.3, 0.5) + high.at(head.advance, -1.9, 0.5)
+            head = (
+                head.at(0, 0.4, 1.3)
+                + low.at(head.advance, 1.3, 0.5)
+                + high.at(head.advance, -1.9, 0.5)
+            )
         return _row([head, inner()], 0.3)
 
     def _sum(self, rng, hand):
-        """Column arithmetic: numbers right-aligned, an operator, a line, the result, at times carries."""
+        """Column arithmetic: numbers right-aligned, an operator, a line, the result, at times
+        carries."""
         op = pick(rng, "++--×")
-        rows = [int(rng.integers(10, 10 ** rng.integers(2, 5))) for _ in range(2 if op != "+" else pick(rng, [2, 2, 3]))]
+        rows = [
+            int(rng.integers(10, 10 ** rng.integers(2, 5)))
+            for _ in range(2 if op != "+" else pick(rng, [2, 2, 3]))
+        ]
         result = {"+": sum(rows), "-": abs(rows[0] - rows[-1]), "×": rows[0] * (rows[-1] % 10)}[op]
         pitch, width = rng.uniform(0.95, 1.4), max(len(str(v)) for v in rows + [result]) + 1
         height, shape = rng.uniform(1.9, 2.6), EMPTY
         for row, value in enumerate(rows + [result]):
             for place, digit in enumerate(reversed(str(value))):
                 x = (width - place) * pitch + rng.normal(0, 0.06)
-                shape += self.line(rng, hand, digit).at(x, row * height + (0.35 if row == len(rows) else 0))
+                shape += self.line(rng, hand, digit).at(
+                    x, row * height + (0.35 if row == len(rows) else 0)
+                )
                 if row == 0 and place and rng.random() < 0.25:
                     shape += self.line(rng, hand, "1").at(x, -1.9, 0.5)
         shape += self.line(rng, hand, op).at(0.1, (len(rows) - 1) * height)
         y = (len(rows) - 0.72) * height + 0.2
-        shape.strokes.append(marks.lines(rng, [(0, y), ((width + 1) * pitch, y + rng.normal(0, 0.08))], 0.03, 0.5).astype(np.float32))
+        shape.strokes.append(
+            marks.lines(
+                rng, [(0, y), ((width + 1) * pitch, y + rng.normal(0, 0.08))], 0.03, 0.5
+            ).astype(np.float32)
+        )
         return shape
 
     def _signature(self, rng, hand):
         """Letters that run out into a fast, illegible line, with flourish and underline."""
         x, shape = 0.0, EMPTY
-        start = self.line(rng, hand, pick(rng, "ABCDEFGHJKLMNPRSTW")).at(0, 0, rng.uniform(1.1, 1.9))
+        start = self.line(rng, hand, pick(rng, "ABCDEFGHJKLMNPRSTW")).at(
+            0, 0, rng.uniform(1.1, 1.9)
+        )
         shape += start
         x = start.advance * rng.uniform(0.6, 0.95)
         for part in range(pick(rng, [1, 1, 2])):
             n = int(rng.integers(5, 16))
             length, tall = n * rng.uniform(0.3, 0.6), rng.uniform(0.5, 1.2)
             fade = np.linspace(1, rng.uniform(0.15, 0.8), n)
-            px = x + np.cumsum(rng.uniform(0.1, 1, n) * length / n * 1.8) + np.where(np.arange(n) % 2, -0.12, 0.12) * rng.uniform(0, 2)
+            px = (
+                x
+                + np.cumsum(rng.uniform(0.1, 1, n) * length / n * 1.8)
+                + np.where(np.arange(n) % 2, -0.12, 0.12) * rng.uniform(0, 2)
+            )
             py = np.where(np.arange(n) % 2, -1, 0) * tall * fade * rng.uniform(0.4, 1.6, n)
             if rng.random() < 0.6:
                 py[int(rng.integers(n))] -= rng.uniform(0.8, 1.8)
@@ -322,7 +422,9 @@ class Inks:
                 py[int(rng.integers(n))] += rng.uniform(0.6, 1.8)
             points = np.stack([px, py], 1)
             if rng.random() < 0.5:
-                points = np.concatenate([points, points[-1:] + [[rng.uniform(0.6, 3), rng.uniform(-1.2, 0.6)]]])
+                points = np.concatenate(
+                    [points, points[-1:] + [[rng.uniform(0.6, 3), rng.uniform(-1.2, 0.6)]]]
+                )
             shape.strokes.append(as_stroke(resample(points, 0.08)))
             x = points[-1, 0] + 0.3
             if part == 0 and rng.random() < 0.5:
@@ -330,29 +432,44 @@ class Inks:
                 x += 1
         if rng.random() < 0.45:
             y = rng.uniform(0.3, 1)
-            sweep = [(x * rng.uniform(0.6, 1), y - 0.3), (x * 0.2, y + 0.2), (x * rng.uniform(-0.1, 0.2), y), (x * rng.uniform(0.7, 1.15), y - rng.uniform(0, 0.5))]
-            shape.strokes.append(as_stroke(resample(sweep[pick(rng, [0, 2]):], 0.12)))
+            sweep = [
+                (x * rng.uniform(0.6, 1), y - 0.3),
+                (x * 0.2, y + 0.2),
+                (x * rng.uniform(-0.1, 0.2), y),
+                (x * rng.uniform(0.7, 1.15), y - rng.uniform(0, 0.5)),
+            ]
+            shape.strokes.append(as_stroke(resample(sweep[pick(rng, [0, 2]) :], 0.12)))
         turn = rng.normal(-0.06, 0.07)
         matrix = np.array([[1, turn, 0], [-hand.slant - 0.15, 1, 0], [0, 0, 1]], np.float32)
-        return Shape([s @ matrix for s in shape.strokes], [[p @ matrix[:2, :2] for p in o] for o in shape.outlines], x)
+        return Shape(
+            [s @ matrix for s in shape.strokes],
+            [[p @ matrix[:2, :2] for p in o] for o in shape.outlines],
+            x,
+        )
 
     # ---- marks and lifted writing ----
 
     def mark(self, rng, pen, kind, w, h, height=None):
         """A mark (any of MARKS) of about w x h pixels.
 
-        height: of the small x of the writing that the pen is used for, in pixels; it sets the stroke's width.
+        height: of the small x of the writing that the pen is used for, in pixels; it sets the
+        stroke's width.
         """
         if kind not in MARKS:
             raise ValueError(f"no mark of kind {kind!r}: use one of {', '.join(MARKS)}")
         height = height or float(np.clip(0.3 * np.sqrt(w * h), 9, 32))
         if kind in ("question", "exclamation", "score"):
-            text = {"question": pick(rng, ["?", "?", "??"]), "exclamation": pick(rng, ["!", "!", "!!"])}.get(kind) or _score(rng)
+            text = {
+                "question": pick(rng, ["?", "?", "??"]),
+                "exclamation": pick(rng, ["!", "!", "!!"]),
+            }.get(kind) or _score(rng)
             return self._written_mark(rng, pen, text, w, h, kind == "score" and rng.random() < 0.5)
         thickness = self._thickness(pen, height)
         if kind == "highlight":
             pen = pen if pen.kind == "highlighter" else pens.make_pen(rng, "highlighter")
-            return pen.render(rng, [], 1, [[marks.highlight(rng, w, h)] for _ in range(1 + (rng.random() < 0.15))])[0]
+            return pen.render(
+                rng, [], 1, [[marks.highlight(rng, w, h)] for _ in range(1 + (rng.random() < 0.15))]
+            )[0]
         if kind in ("crayon_area", "fill", "shade"):
             low = {"crayon_area": 0.04, "fill": 0.08, "shade": 0.01}[kind]
             thickness = float(np.clip(thickness, low * min(w, h), max(low, 0.2) * min(w, h)))
@@ -361,31 +478,50 @@ class Inks:
         return pen.render(rng, strokes, thickness)[0]
 
     def _written_mark(self, rng, pen, text, w, h, underlined):
-        hand = self._hand_of(rng, pick(rng, self.latin_fonts) if self.latin_fonts and rng.random() < 0.8 else self.drawn)
+        hand = self._hand_of(
+            rng,
+            pick(rng, self.latin_fonts) if self.latin_fonts and rng.random() < 0.8 else self.drawn,
+        )
         hand = replace(hand, outlined=False)
         shape = self.line(rng, hand, text)
         if underlined:
             low, high = shape.bounds()
-            for y in [0.35, 0.6][:pick(rng, [1, 1, 2])]:
-                shape.strokes.append(marks.curve(rng, [(low[0] - 0.2, y), ((low[0] + high[0]) / 2, y + rng.normal(0, 0.08)), (high[0] + 0.3, y + rng.normal(0, 0.15))], 0.0, 0.2))
+            for y in [0.35, 0.6][: pick(rng, [1, 1, 2])]:
+                shape.strokes.append(
+                    marks.curve(
+                        rng,
+                        [
+                            (low[0] - 0.2, y),
+                            ((low[0] + high[0]) / 2, y + rng.normal(0, 0.08)),
+                            (high[0] + 0.3, y + rng.normal(0, 0.15)),
+                        ],
+                        0.0,
+                        0.2,
+                    )
+                )
         low, high = shape.bounds()
         scale = min(w / max(high[0] - low[0], 0.2), h / max(high[1] - low[1], 0.2))
         return self._ink(rng, pen, shape.at(0, 0, scale), self._thickness(pen, min(scale, 36)))
 
     def lift(self, rng, height, max_w, max_h):
-        """Real handwriting of this body height lifted off its paper, or None when none fits or none is there."""
+        """Real handwriting of this body height lifted off its paper, or None when none fits or none
+        is there."""
         return self.lifts.lift(rng, height, max_w, max_h)
 
     def _thickness(self, pen, height):
         return max(pen.width * height, 0.8)
 
     def _ink(self, rng, pen, shape, thickness):
-        strokes = [resample(s, 3.5) if len(s) > 1 and np.abs(np.diff(s[:, :2], axis=0)).max() > 6 else s for s in shape.strokes]
+        strokes = [
+            resample(s, 3.5) if len(s) > 1 and np.abs(np.diff(s[:, :2], axis=0)).max() > 6 else s
+            for s in shape.strokes
+        ]
         return pen.render(rng, strokes, thickness, shape.outlines)[0]
 
 
 def _units(text):
-    """The pieces that a hand draws as one: letters, or whole words of scripts whose letters join."""
+    """The pieces that a hand draws as one: letters, or whole words of scripts whose letters
+    join."""
     if text.isascii() or not any("\u0590" <= c <= "\u0e7f" for c in text):
         return text
     return [unit for word in text.split(" ") for unit in (word, " ")][:-1]
@@ -393,12 +529,16 @@ def _units(text):
 
 def _plain(unit):
     """A letter without its accent, for hands that do not know it."""
-    return UNACCENTED.get(unit) or (unicodedata.normalize("NFD", unit)[0] if len(unit) == 1 else unit)
+    return UNACCENTED.get(unit) or (
+        unicodedata.normalize("NFD", unit)[0] if len(unit) == 1 else unit
+    )
 
 
 def _jittered(rng, hand, glyph, x, y):
     """The glyph's strokes and outlines, written once by this hand at x y."""
-    parts = glyph.strokes + [as_stroke(o) for o in glyph.outline] if hand.outlined else glyph.strokes
+    parts = (
+        glyph.strokes + [as_stroke(o) for o in glyph.outline] if hand.outlined else glyph.strokes
+    )
     points = np.concatenate(parts)
     size, turn = 1 + rng.normal(0, hand.size), rng.normal(0, hand.turn)
     sx, sy = size * hand.aspect * (1 + rng.normal(0, hand.size * 0.6)), size
@@ -412,7 +552,8 @@ def _jittered(rng, hand, glyph, x, y):
 
 
 def _link(rng, before, after):
-    """A joining stroke from the right end of one letter to the left end of the next, when they lie right."""
+    """A joining stroke from the right end of one letter to the left end of the next, when they lie
+    right."""
     ends = np.concatenate([s[[0, -1]] for s in before])
     starts = np.concatenate([s[[0, -1]] for s in after])
     a, b = ends[np.argmax(ends[:, 0] + 0.3 * ends[:, 1]), :2], starts[np.argmin(starts[:, 0]), :2]
@@ -435,9 +576,13 @@ def _over(rng, above, below):
     (_, top_high), (below_low, _) = above.bounds(), below.bounds()
     width = max(above.advance, below.advance) + rng.uniform(0.2, 0.6)
     axis = -0.6
-    line = marks.lines(rng, [(0, axis), (width, axis + rng.normal(0, 0.06))], 0.02, 0.3).astype(np.float32)
+    line = marks.lines(rng, [(0, axis), (width, axis + rng.normal(0, 0.06))], 0.02, 0.3).astype(
+        np.float32
+    )
     gap = rng.uniform(0.2, 0.45)
-    shape = above.at((width - above.advance) / 2, axis - gap - top_high[1]) + below.at((width - below.advance) / 2, axis + gap - below_low[1])
+    shape = above.at((width - above.advance) / 2, axis - gap - top_high[1]) + below.at(
+        (width - below.advance) / 2, axis + gap - below_low[1]
+    )
     return Shape(shape.strokes + [line], shape.outlines, width)
 
 
@@ -445,15 +590,45 @@ def _under_root(rng, inner):
     low, high = inner.bounds()
     top, bottom = low[1] - 0.3, max(high[1], 0) + 0.1
     width = inner.advance + 1.0
-    sign = [(0, bottom - 0.8), (0.2, bottom - 0.9), (0.45, bottom), (0.85, top), (width, top + rng.normal(0, 0.08))]
+    sign = [
+        (0, bottom - 0.8),
+        (0.2, bottom - 0.9),
+        (0.45, bottom),
+        (0.85, top),
+        (width, top + rng.normal(0, 0.08)),
+    ]
     shape = inner.at(0.9, 0)
-    return Shape(shape.strokes + [marks.lines(rng, sign, 0.02, 0.2).astype(np.float32)], shape.outlines, width)
+    return Shape(
+        shape.strokes + [marks.lines(rng, sign, 0.02, 0.2).astype(np.float32)],
+        shape.outlines,
+        width,
+    )
 
 
 def _score(rng):
     n, of = int(rng.integers(0, 101)), pick(rng, [5, 10, 20, 100])
-    return pick(rng, [str(n), f"{int(rng.integers(0, of + 1))}/{of}", f"-{int(rng.integers(1, 10))}", f"+{int(rng.integers(1, 10))}",
-                      pick(rng, "ABCDEF") + pick(rng, ["", "+", "-"]), f"{n}%", "Good", "OK", "See me", "Well done!", "100", "优", "好", "阅", "a)", "sp", "?!"])
+    return pick(
+        rng,
+        [
+            str(n),
+            f"{int(rng.integers(0, of + 1))}/{of}",
+            f"-{int(rng.integers(1, 10))}",
+            f"+{int(rng.integers(1, 10))}",
+            pick(rng, "ABCDEF") + pick(rng, ["", "+", "-"]),
+            f"{n}%",
+            "Good",
+            "OK",
+            "See me",
+            "Well done!",
+            "100",
+            "优",
+            "好",
+            "阅",
+            "a)",
+            "sp",
+            "?!",
+        ],
+    )
 
 
 def _within(patch, max_width, max_height):
@@ -467,6 +642,7 @@ def _within(patch, max_width, max_height):
 
 # ---- command line ----
 
+
 def sheet(inks, seed, kinds, columns=5, width=360):
     """A contact sheet: every kind of writing, mark and lifted piece, a few of each."""
     rng = np.random.default_rng(seed)
@@ -475,23 +651,47 @@ def sheet(inks, seed, kinds, columns=5, width=360):
         for n in range(columns):
             pen = inks.pen(rng)
             if kind == "lift":
-                patch = next((p for p in (inks.lift(rng, rng.uniform(12, 34), width - 10, 110) for _ in range(9)) if p is not None), None)
+                patch = next(
+                    (
+                        p
+                        for p in (
+                            inks.lift(rng, rng.uniform(12, 34), width - 10, 110) for _ in range(9)
+                        )
+                        if p is not None
+                    ),
+                    None,
+                )
             elif kind in MARKS:
-                w, h = (rng.uniform(100, 300), rng.uniform(12, 30)) if kind in ("underline", "double_underline", "wavy", "strike", "highlight") else rng.uniform(30, 110, 2)
+                w, h = (
+                    (rng.uniform(100, 300), rng.uniform(12, 30))
+                    if kind in ("underline", "double_underline", "wavy", "strike", "highlight")
+                    else rng.uniform(30, 110, 2)
+                )
                 patch = inks.mark(rng, pen, kind, w, h)
             else:
-                patch = inks.write(rng, inks.hand(rng), pen, None, kind, rng.uniform(10, 34), width - 10, 180)
+                patch = inks.write(
+                    rng, inks.hand(rng), pen, None, kind, rng.uniform(10, 34), width - 10, 180
+                )
             tiles.append((kind if not n else f"{pen.kind}", patch))
     rows = []
     for i in range(0, len(tiles), columns):
-        row = tiles[i:i + columns]
+        row = tiles[i : i + columns]
         tall = max([p.shape[0] for _, p in row if p is not None] + [20]) + 18
         strip = np.full((tall, columns * width, 3), 255, np.uint8)
         for n, (label, patch) in enumerate(row):
-            cv2.putText(strip, label, (n * width + 4, 11), cv2.FONT_HERSHEY_SIMPLEX, 0.35, (170, 170, 170), 1, cv2.LINE_AA)
+            cv2.putText(
+                strip,
+                label,
+                (n * width + 4, 11),
+                cv2.FONT_HERSHEY_SIMPLEX,
+                0.35,
+                (170, 170, 170),
+                1,
+                cv2.LINE_AA,
+            )
             if patch is not None:
                 h, w = patch.shape[:2]
-                strip[15:15 + h, n * width + 4:n * width + 4 + w] = patch[:, :width - 4]
+                strip[15 : 15 + h, n * width + 4 : n * width + 4 + w] = patch[:, : width - 4]
         rows.append(strip)
     return np.concatenate(rows)
 
@@ -514,7 +714,9 @@ def main():
     drawn.add_argument("out")
     drawn.add_argument("--seed", type=int, default=1)
     drawn.add_argument("--split", choices=("train", "val"), default="train")
-    drawn.add_argument("--kinds", nargs="*", default=[*KINDS, *MARKS, "lift"], help="only these kinds")
+    drawn.add_argument(
+        "--kinds", nargs="*", default=[*KINDS, *MARKS, "lift"], help="only these kinds"
+    )
     arguments = parser.parse_args()
     if arguments.command == "build":
         build()

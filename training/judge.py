@@ -1,4 +1,5 @@
-"""The network that judges a page's regions of ink: which were written, in view of their neighbours and of the page.
+"""The network that judges a page's regions of ink: which were written, in view of their neighbours
+and of the page.
 
     python3 -m training.judge pages DIR --split fold       pages and labels, for training/regions
     go run ./training/regions -dir DIR -out REGIONS        what the network is told of their regions
@@ -6,17 +7,18 @@
     python3 -m training.judge export OUT.pt [--out models]
 
 Judge
-    regions   float [N, 21], near float [N, 8] (indices), bonds float [N, 8, 7], as internal/restore/strokes tells them
+    regions   float [N, 21], near float [N, 8] (indices), bonds float [N, 8, 7], as
+              internal/restore/strokes tells them
     output    float [N], log-odds that a region was written
 
-Regions pass messages to their neighbours (Gilmer et al., 2017) and meet all others through a few places where what is
-alike gathers (Lee et al., 2019, induced set attention): what the page's writing and its print look like. What they then
-hold, and how sure they are, tells whether anybody wrote on the page at all; where nobody seems to have, each region must
-be surer.
+Regions pass messages to their neighbours (Gilmer et al., 2017) and meet all others through a few
+places where what is alike gathers (Lee et al., 2019, induced set attention): what the page's
+writing and its print look like. What they then hold, and how sure they are, tells whether anybody
+wrote on the page at all; where nobody seems to have, each region must be surer.
 
-It learns from pages that the segmenter has not seen, since of its own the segmenter knows the answers. So two more
-segmenters are trained, each without half of the training pages (training.real --fold), and each tells of the half that it
-has not seen (stacked generalisation, Wolpert, 1992).
+It learns from pages that the segmenter has not seen, since of its own the segmenter knows the
+answers. So two more segmenters are trained, each without half of the training pages (training.real
+--fold), and each tells of the half that it has not seen (stacked generalisation, Wolpert, 1992).
 """
 
 import argparse
@@ -55,8 +57,16 @@ class Round(nn.Module):
     def __init__(self):
         super().__init__()
         self.norm = nn.LayerNorm(WIDTH)
-        self.own, self.other, self.bond = nn.Linear(WIDTH, WIDTH), nn.Linear(WIDTH, WIDTH), nn.Linear(BOND_TRAITS, WIDTH)
-        self.gather, self.value, self.ask = nn.Linear(WIDTH, PLACES), nn.Linear(WIDTH, WIDTH), nn.Linear(WIDTH, PLACES)
+        self.own, self.other, self.bond = (
+            nn.Linear(WIDTH, WIDTH),
+            nn.Linear(WIDTH, WIDTH),
+            nn.Linear(BOND_TRAITS, WIDTH),
+        )
+        self.gather, self.value, self.ask = (
+            nn.Linear(WIDTH, PLACES),
+            nn.Linear(WIDTH, WIDTH),
+            nn.Linear(WIDTH, PLACES),
+        )
         self.think = nn.Sequential(nn.Linear(3 * WIDTH, WIDTH), nn.ReLU(), nn.Linear(WIDTH, WIDTH))
 
     def forward(self, x, near, bonds, mass):
@@ -72,7 +82,8 @@ class Round(nn.Module):
 
 
 class Page(nn.Module):
-    """Log-odds that somebody wrote on a page, [1], of what its regions hold, [N, WIDTH], their log-odds and areas, [N]."""
+    """Log-odds that somebody wrote on a page, [1], of what its regions hold, [N, WIDTH], their
+    log-odds and areas, [N]."""
 
     def __init__(self):
         super().__init__()
@@ -104,10 +115,11 @@ class Judge(nn.Module):
         return self.told(regions, near, bonds)[0]
 
     def told(self, regions, near, bonds):
-        """Log-odds that each region was written, [N], and that any was, [1]: a clear signature is believed on a page on
-        which hardly anybody wrote; a doubtful stroke is not."""
+        """Log-odds that each region was written, [N], and that any was, [1]: a clear signature is
+        believed on a page on which hardly anybody wrote; a doubtful stroke is not."""
         there = regions[:, :1]
-        mass = 8 * 0.69 * regions[:, AREA:AREA + 1] - 30 * (1 - there)  # logarithm of the area; none where nothing is
+        # logarithm of the area; none where nothing is
+        mass = 8 * 0.69 * regions[:, AREA : AREA + 1] - 30 * (1 - there)
         x, near = self.enter(regions), near.long()
         for r in self.rounds:
             x = r(x, near, bonds, mass)
@@ -121,9 +133,10 @@ class Judge(nn.Module):
 
 
 def write_pages(out, split, names, laid, signed, drawings, composed, printed, seed):
-    """Pages with labels: real ones of a split as they are and as training shows them; clean ones with others' writing,
-    and with a word or a line of it alone, such as a signature; parts of clean ones with a drawn word; composed ones; and
-    the pages these are made of, before anybody writes on them and with a word or a line."""
+    """Pages with labels: real ones of a split as they are and as training shows them; clean ones
+    with others' writing, and with a word or a line of it alone, such as a signature; parts of clean
+    ones with a drawn word; composed ones; and the pages these are made of, before anybody writes on
+    them and with a word or a line."""
     out, rng = Path(out), np.random.default_rng(seed)
     for name in ("pages", "labels"):
         (out / name).mkdir(parents=True, exist_ok=True)
@@ -134,7 +147,10 @@ def write_pages(out, split, names, laid, signed, drawings, composed, printed, se
         path = Path(s.image)
         shutil.copy(path, out / "pages" / f"r-{path.name}")
         if s.label:
-            shutil.copy(path.parent.parent / "labels" / f"{path.stem}.png", out / "labels" / f"r-{path.stem}.png")
+            shutil.copy(
+                path.parent.parent / "labels" / f"{path.stem}.png",
+                out / "labels" / f"r-{path.stem}.png",
+            )
         for i in range(VIEWS * (s.hand > 0)):
             store(out, f"v{i}-{path.stem}", *views.real_page(rng, s))
     clean = [s for s in whole if s.hand == 0]
@@ -155,21 +171,37 @@ def write_pages(out, split, names, laid, signed, drawings, composed, printed, se
     for i in range(printed):
         page = composer.page(rng)
         scale = net.EM / page.em * np.exp(rng.normal(0, 0.15))
-        image = cv2.resize(np.ascontiguousarray(page.image), None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+        image = cv2.resize(
+            np.ascontiguousarray(page.image), None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA
+        )
         label = real.printed_label(image)
         store(out, f"p-{i:05d}", image, label, ".png")
         if hands:
-            store(out, f"q-{i:05d}", *views.transplanted(rng, image, label, *few_words(rng, hands)), ".png")
+            store(
+                out,
+                f"q-{i:05d}",
+                *views.transplanted(rng, image, label, *few_words(rng, hands)),
+                ".png",
+            )
 
 
 def drawn(rng, under, overs):
-    """A small page as programs draw them, with a word or a line that is drawn as evenly as its print."""
+    """A small page as programs draw them, with a word or a line that is drawn as evenly as its
+    print."""
     image, label = views.sized(rng, under)
     printed = np.argwhere(label[::8, ::8] == net.PRINT)
     at = 8 * printed[rng.integers(len(printed))] if len(printed) else (0, 0)
     sides = [int(min(n, net.EM * rng.uniform(*SMALL))) for n in label.shape]
-    spot = tuple(slice(y, y + side) for y, side in zip(
-        (int(np.clip(a - rng.integers(side), 0, n - side)) for a, n, side in zip(at, label.shape, sides)), sides))
+    spot = tuple(
+        slice(y, y + side)
+        for y, side in zip(
+            (
+                int(np.clip(a - rng.integers(side), 0, n - side))
+                for a, n, side in zip(at, label.shape, sides)
+            ),
+            sides,
+        )
+    )
     return views.transplanted(rng, image[spot], label[spot], *few_words(rng, overs))
 
 
@@ -200,27 +232,36 @@ def read(path):
     n, at, parts = int(v[0]), 1, []
     for shape in ((n, TRAITS), (n, NEAR), (n, NEAR, BOND_TRAITS), (n, 2)):
         size = int(np.prod(shape))
-        parts.append(torch.from_numpy(v[at:at + size].reshape(shape).copy()))
+        parts.append(torch.from_numpy(v[at : at + size].reshape(shape).copy()))
         at += size
     return parts
 
 
 def pages_of(folder):
-    return [p for p in map(read, sorted(Path(folder).glob("*.bin"))) if p[3].sum() > 0 and len(p[0]) > 1]
+    return [
+        p for p in map(read, sorted(Path(folder).glob("*.bin"))) if p[3].sum() > 0 and len(p[0]) > 1
+    ]
 
 
 # Training.
 
 
 def loss_of(odds, page, known):
-    """Every page counts the same, and on it every pixel of ink. Two things count beside that: whether somebody wrote on the
-    page and, if nobody did, the region most taken for writing, since one small region spoils a clean page."""
+    """Every page counts the same, and on it every pixel of ink. Two things count beside that:
+    whether somebody wrote on the page and, if nobody did, the region most taken for writing, since
+    one small region spoils a clean page."""
     written = (known[:, 1].sum() > 0).float()
-    loss = F.binary_cross_entropy_with_logits(odds[:, None].expand(-1, 2), torch.tensor([0.0, 1.0]).expand(len(odds), 2), reduction="none")
+    loss = F.binary_cross_entropy_with_logits(
+        odds[:, None].expand(-1, 2), torch.tensor([0.0, 1.0]).expand(len(odds), 2), reduction="none"
+    )
     weight = known / known.sum(0, keepdim=True).clamp(min=300)
     of_page = F.binary_cross_entropy_with_logits(page[0], written)
     taken = (1 - written) * F.softplus(odds.max())
-    return (loss * weight).sum(0) @ torch.tensor([PRINT_WEIGHT, 1.0]) + PAGE_WEIGHT * of_page + CLEAN_WEIGHT * taken
+    return (
+        (loss * weight).sum(0) @ torch.tensor([PRINT_WEIGHT, 1.0])
+        + PAGE_WEIGHT * of_page
+        + CLEAN_WEIGHT * taken
+    )
 
 
 def disturbed(rng, regions):
@@ -239,8 +280,8 @@ def disturbed(rng, regions):
 
 @torch.no_grad()
 def figures(judge, pages):
-    """Handwriting left and print lost, per cent of known pixels, the means over pages; the share of pages that nobody
-    wrote on of which nothing is taken."""
+    """Handwriting left and print lost, per cent of known pixels, the means over pages; the share of
+    pages that nobody wrote on of which nothing is taken."""
     left, lost, untouched = [], [], []
     for regions, near, bonds, known in pages:
         hand = (judge(regions, near, bonds) if judge else regions[:, HAND]) > 0
@@ -252,7 +293,10 @@ def figures(judge, pages):
             left.append(100 * (1 - float(gone[1] / written)))
         else:
             untouched.append(not hand.any())
-    return f"left {np.mean(left):.2f}  lost {np.mean(lost):.2f}  untouched {sum(untouched)} of {len(untouched)}"
+    return (
+        f"left {np.mean(left):.2f}  lost {np.mean(lost):.2f}  "
+        f"untouched {sum(untouched)} of {len(untouched)}"
+    )
 
 
 def train(a):
@@ -260,7 +304,11 @@ def train(a):
     torch.set_num_threads(a.threads)
     rng = np.random.default_rng(a.seed)
     pages, val = [p for f in a.regions for p in pages_of(f)], pages_of(a.val)
-    print(f"{len(pages)} pages to learn from, {len(val)} held out; the segmenter's own word: {figures(None, pages)}; held out {figures(None, val)}", flush=True)
+    print(
+        f"{len(pages)} pages to learn from, {len(val)} held out; the segmenter's own word: "
+        f"{figures(None, pages)}; held out {figures(None, val)}",
+        flush=True,
+    )
     judge = Judge()
     if a.init:
         judge.load_state_dict(torch.load(a.init)["state"])
@@ -285,8 +333,12 @@ def train(a):
         if (step + 1) % max(1, steps // 10) == 0:
             averaged = Judge()
             averaged.load_state_dict(mean)
-            print(f"{(time.time() - started) / 60:5.1f} min  step {step + 1} of {steps}  loss {total / max(1, steps // 10):.4f}  "
-                  f"{figures(averaged, pages[:200])}  held out {figures(averaged, val)}", flush=True)
+            print(
+                f"{(time.time() - started) / 60:5.1f} min  step {step + 1} of {steps}  "
+                f"loss {total / max(1, steps // 10):.4f}  "
+                f"{figures(averaged, pages[:200])}  held out {figures(averaged, val)}",
+                flush=True,
+            )
             total = 0.0
     torch.save({"state": mean, "version": time.strftime("%Y-%m-%d")}, a.out)
 
@@ -301,28 +353,57 @@ def export(a):
     path, n = Path(a.out) / "judge.onnx", 512
     example = (torch.rand(n, TRAITS), torch.zeros(n, NEAR), torch.rand(n, NEAR, BOND_TRAITS))
     names = ["regions", "near", "bonds"]
-    torch.onnx.export(judge.eval(), example, path, input_names=names, output_names=["odds"], opset_version=17, dynamo=False,
-                      dynamic_axes={name: {0: "n"} for name in names + ["odds"]})
+    torch.onnx.export(
+        judge.eval(),
+        example,
+        path,
+        input_names=names,
+        output_names=["odds"],
+        opset_version=17,
+        dynamo=False,
+        dynamic_axes={name: {0: "n"} for name in names + ["odds"]},
+    )
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    manifest = {"name": "judge", "version": version, "sha256": digest, "inputs": names, "output": "odds",
-                "parameters": net.parameters(judge)}
+    manifest = {
+        "name": "judge",
+        "version": version,
+        "sha256": digest,
+        "inputs": names,
+        "output": "odds",
+        "parameters": net.parameters(judge),
+    }
     path.with_suffix(".json").write_text(json.dumps(manifest, indent=1) + "\n")
     print(json.dumps(manifest, indent=1))
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     commands = p.add_subparsers(dest="command", required=True)
     c = commands.add_parser("pages")
     c.add_argument("out")
     c.add_argument("--split", default="val")
-    c.add_argument("--names", default="", help="regular expression that the names of real pages begin with: those "
-                   "that the segmenter has not seen, where it learned without the others")
+    c.add_argument(
+        "--names",
+        default="",
+        help="regular expression that the names of real pages begin with: those "
+        "that the segmenter has not seen, where it learned without the others",
+    )
     c.add_argument("--laid", default=200, type=int, help="pages with others' writing")
-    c.add_argument("--signed", default=0, type=int, help="clean pages with a word or a line of others' writing")
-    c.add_argument("--drawn", default=120, type=int, help="small pages with a word that was drawn on a screen")
+    c.add_argument(
+        "--signed", default=0, type=int, help="clean pages with a word or a line of others' writing"
+    )
+    c.add_argument(
+        "--drawn", default=120, type=int, help="small pages with a word that was drawn on a screen"
+    )
     c.add_argument("--composed", default=30, type=int)
-    c.add_argument("--printed", default=0, type=int, help="pages that composed ones are made of, as they are printed and with a few words")
+    c.add_argument(
+        "--printed",
+        default=0,
+        type=int,
+        help="pages that composed ones are made of, as they are printed and with a few words",
+    )
     c.add_argument("--seed", default=1, type=int)
     c = commands.add_parser("train")
     c.add_argument("regions", nargs="+")
@@ -340,7 +421,9 @@ def main():
     a = p.parse_args()
     cv2.setNumThreads(1)
     if a.command == "pages":
-        write_pages(a.out, a.split, a.names, a.laid, a.signed, a.drawn, a.composed, a.printed, a.seed)
+        write_pages(
+            a.out, a.split, a.names, a.laid, a.signed, a.drawn, a.composed, a.printed, a.seed
+        )
     else:
         {"train": train, "export": export}[a.command](a)
 

@@ -1,7 +1,8 @@
 """Real handwriting lifted off photographed and scanned paper as transmittance.
 
-A page is divided by its paper, cleared of noise and printed rules, and cut into words by row. The words of
-a page are kept in one cache file, so that a lifted piece is a run of words as they were written.
+A page is divided by its paper, cleared of noise and printed rules, and cut into words by row. The
+words of a page are kept in one cache file, so that a lifted piece is a run of words as they were
+written.
 """
 
 import csv
@@ -45,7 +46,11 @@ class Lifts:
     def __init__(self, split, ink, cache, labelled=()):
         """labelled are real pages (training.real.Source) whose writing is lifted too."""
         self.cache = cache
-        pages = [p for kind in ("photos", "manuscript", "sheets") for p in sorted((ink / kind).glob("*.jpg"))]
+        pages = [
+            p
+            for kind in ("photos", "manuscript", "sheets")
+            for p in sorted((ink / kind).glob("*.jpg"))
+        ]
         self.paths = [p for p in pages if split_of(p) == split]
         self.labelled = [s for s in labelled if s.hand > LEAST_WRITTEN and s.trust > 3]
         digits = ink / "digits" / "t10k-images-idx3-ubyte.gz"
@@ -55,14 +60,25 @@ class Lifts:
     def build(self):
         for path in self.paths:
             page = self._page(path)
-            print(f"{path.name}: {sum(map(len, page.rows))} words in {len(page.rows)} rows, body {page.body:.0f} px", flush=True)
+            print(
+                f"{path.name}: {sum(map(len, page.rows))} words in {len(page.rows)} rows, "
+                f"body {page.body:.0f} px",
+                flush=True,
+            )
 
     def lift(self, rng, height, max_w, max_h):
         if self.digits and height <= LARGEST_DIGIT and rng.random() < 0.15:
             patch = self._number(rng, height)
         else:
             tries = (self._words(rng, height, max_w, max_h) for _ in range(4))
-            patch = next((p for p in tries if p is not None and pens.coverage(p).sum() > 0.35 * height * height), None)
+            patch = next(
+                (
+                    p
+                    for p in tries
+                    if p is not None and pens.coverage(p).sum() > 0.35 * height * height
+                ),
+                None,
+            )
         if patch is None or patch.shape[1] > max_w or patch.shape[0] > max_h:
             return None
         return patch
@@ -71,7 +87,11 @@ class Lifts:
         if not self.paths and not self.labelled:
             return None
         at = int(rng.integers(len(self.paths) + len(self.labelled)))
-        page = self._page(self.paths[at]) if at < len(self.paths) else self._written(self.labelled[at - len(self.paths)])
+        page = (
+            self._page(self.paths[at])
+            if at < len(self.paths)
+            else self._written(self.labelled[at - len(self.paths)])
+        )
         if not page.rows:
             return None
         scale = height / page.body * float(np.exp(rng.normal(0, 0.1)))
@@ -81,8 +101,12 @@ class Lifts:
         room = (max_w - 2 * pens.MARGIN - 2) / scale, (max_h - 2 * pens.MARGIN - 2) / scale
         chosen, left = [], page.rows[at][start].x
         longest = room[0] * (1 if rng.random() < 0.5 else rng.uniform(0.2, 1))
-        for n, row in enumerate(page.rows[at:at + count]):
-            begin = start if n == 0 else next((i for i, w in enumerate(row) if w.x >= left - page.body), len(row))
+        for n, row in enumerate(page.rows[at : at + count]):
+            begin = (
+                start
+                if n == 0
+                else next((i for i, w in enumerate(row) if w.x >= left - page.body), len(row))
+            )
             for word in row[begin:]:
                 box = _box(chosen + [word])
                 if box[2] - box[0] > longest or box[3] - box[1] > room[1]:
@@ -94,7 +118,7 @@ class Lifts:
         patch = np.full((y1 - y0, x1 - x0, 3), 255, np.uint8)
         for word in chosen:
             h, w = word.patch.shape[:2]
-            place = patch[word.y - y0:word.y - y0 + h, word.x - x0:word.x - x0 + w]
+            place = patch[word.y - y0 : word.y - y0 + h, word.x - x0 : word.x - x0 + w]
             np.minimum(place, word.patch, out=place)
         patch = _resized(patch, scale)
         if rng.random() < 0.35:
@@ -108,22 +132,31 @@ class Lifts:
         for image in images[rng.integers(0, len(images), int(rng.integers(1, 5)))]:
             digit = cv2.resize(image, (size, size), interpolation=cv2.INTER_CUBIC)
             columns = np.flatnonzero(digit.max(0) > 40)
-            digit = digit[:, columns[0]:columns[-1] + 1]
-            place = strip[:, x:x + digit.shape[1]]
-            np.maximum(place, digit[:, :place.shape[1]], out=place)
+            digit = digit[:, columns[0] : columns[-1] + 1]
+            place = strip[:, x : x + digit.shape[1]]
+            np.maximum(place, digit[:, : place.shape[1]], out=place)
             x += digit.shape[1] + int(size * rng.uniform(0, 0.12))
         level = np.clip((strip[:, :x] / 255 - 0.15) / 0.7, 0, 1)[..., None]
-        return pens.tight((255 - level * (255 - np.array(pens.ink_colour(rng))) * rng.uniform(0.7, 1)).astype(np.uint8))
+        return pens.tight(
+            (255 - level * (255 - np.array(pens.ink_colour(rng))) * rng.uniform(0.7, 1)).astype(
+                np.uint8
+            )
+        )
 
     def _page(self, path):
         return _load_page(path, self.cache / f"{path.stem}.{CACHE_VERSION}.pickle")
 
     def _written(self, source):
-        return _load_written(source.image, source.label, self.cache / f"{pathlib.Path(source.image).stem}.written.{CACHE_VERSION}.pickle")
+        return _load_written(
+            source.image,
+            source.label,
+            self.cache / f"{pathlib.Path(source.image).stem}.written.{CACHE_VERSION}.pickle",
+        )
 
 
 def split_of(path):
-    """Pages of one writer are held out together: by the folder's index, or by the name before "_" as notebooks are named."""
+    """Pages of one writer are held out together: by the folder's index, or by the name before "_"
+    as notebooks are named."""
     writer = writers_of(path.parent / "index.tsv").get(path.name, path.stem.split("_")[0])
     return "val" if held_out("lift " + writer) else "train"
 
@@ -133,7 +166,11 @@ def writers_of(index):
     if not index.is_file():
         return {}
     with open(index, newline="") as file:
-        return {row["file"]: row["writer"] for row in csv.DictReader(file, delimiter="\t") if row.get("writer")}
+        return {
+            row["file"]: row["writer"]
+            for row in csv.DictReader(file, delimiter="\t")
+            if row.get("writer")
+        }
 
 
 def _kept(cache, make):
@@ -149,6 +186,7 @@ def _kept(cache, make):
 @functools.lru_cache(64)
 def _load_written(image, label, cache):
     """The handwriting of a printed page that is labelled by pixel."""
+
     def make():
         page = cv2.cvtColor(cv2.imread(image), cv2.COLOR_BGR2RGB)
         patch, _ = transmittance(page)
@@ -165,7 +203,7 @@ def _load_page(path, cache):
         page = cv2.cvtColor(cv2.imread(str(path)), cv2.COLOR_BGR2RGB)
         if path.parent.name == "manuscript":  # the stamped page number is print
             h, w = page.shape[:2]
-            page[:h // 10, 3 * w // 4:] = page[:h // 10, w // 2:3 * w // 4].mean((0, 1))
+            page[: h // 10, 3 * w // 4 :] = page[: h // 10, w // 2 : 3 * w // 4].mean((0, 1))
         return lift_page(page)
 
     return _kept(cache, make)
@@ -178,8 +216,12 @@ def _digit_images(path):
 
 
 def _box(words):
-    return (min(w.x for w in words), min(w.y for w in words),
-            max(w.x + w.patch.shape[1] for w in words), max(w.y + w.patch.shape[0] for w in words))
+    return (
+        min(w.x for w in words),
+        min(w.y for w in words),
+        max(w.x + w.patch.shape[1] for w in words),
+        max(w.y + w.patch.shape[0] for w in words),
+    )
 
 
 def _resized(patch, scale):
@@ -197,6 +239,7 @@ def recoloured(rng, patch, colour):
 
 # ---- from a picture of a page to words ----
 
+
 def lift_page(page):
     """The words of an RGB picture of a page written by hand."""
     patch, sheet = transmittance(page)
@@ -207,21 +250,34 @@ def words_of(ink):
     """The words in a picture of ink alone, transmittance."""
     coverage = ink.min(2) < 215
     body = _body_height(coverage)
-    joined = cv2.morphologyEx(coverage.astype(np.uint8), cv2.MORPH_CLOSE, np.ones((max(3, int(body * 0.25)), max(5, int(body * 0.75))), np.uint8))
+    joined = cv2.morphologyEx(
+        coverage.astype(np.uint8),
+        cv2.MORPH_CLOSE,
+        np.ones((max(3, int(body * 0.25)), max(5, int(body * 0.75))), np.uint8),
+    )
     count, labels, stats, centres = cv2.connectedComponentsWithStats(joined, connectivity=8)
     words = []
     for i in range(1, count):
         x, y, w, h, _ = stats[i]
-        area = (coverage[y:y + h, x:x + w] & (labels[y:y + h, x:x + w] == i)).sum()
-        if not 0.5 * body < h < 4.2 * body or not 0.5 * body < w < 16 * body or area < 0.1 * body * body:
+        area = (coverage[y : y + h, x : x + w] & (labels[y : y + h, x : x + w] == i)).sum()
+        if (
+            not 0.5 * body < h < 4.2 * body
+            or not 0.5 * body < w < 16 * body
+            or area < 0.1 * body * body
+        ):
             continue
-        if area > 0.5 * w * h and w > body or _is_rule(coverage[y:y + h, x:x + w]):
+        if area > 0.5 * w * h and w > body or _is_rule(coverage[y : y + h, x : x + w]):
             continue
-        inked = ink[y:y + h, x:x + w, :2].min(2)[coverage[y:y + h, x:x + w]]
+        inked = ink[y : y + h, x : x + w, :2].min(2)[coverage[y : y + h, x : x + w]]
         if np.percentile(inked, 25) > 185:
             continue  # a stain, nowhere dark
-        grown = cv2.dilate((labels[y:y + h, x:x + w] == i).astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
-        piece = np.where(grown[..., None], ink[y:y + h, x:x + w], 255).astype(np.uint8)
+        grown = (
+            cv2.dilate(
+                (labels[y : y + h, x : x + w] == i).astype(np.uint8), np.ones((3, 3), np.uint8)
+            )
+            > 0
+        )
+        piece = np.where(grown[..., None], ink[y : y + h, x : x + w], 255).astype(np.uint8)
         words.append((centres[i], Word(int(x), int(y), cv2.imencode(".png", piece)[1].tobytes())))
     return LiftedPage(body, _rows(words, body))
 
@@ -229,29 +285,43 @@ def words_of(ink):
 def transmittance(page):
     """Page over paper, RGB, with the boolean mask of where the sheet lies."""
     small = cv2.resize(page, None, fx=1 / 8, fy=1 / 8, interpolation=cv2.INTER_AREA)
-    bright = cv2.morphologyEx(cv2.GaussianBlur(small, (0, 0), 2).min(2), cv2.MORPH_CLOSE, np.ones((9, 9), np.uint8))
+    bright = cv2.morphologyEx(
+        cv2.GaussianBlur(small, (0, 0), 2).min(2), cv2.MORPH_CLOSE, np.ones((9, 9), np.uint8)
+    )
     threshold, _ = cv2.threshold(bright, 0, 255, cv2.THRESH_BINARY | cv2.THRESH_OTSU)
-    contrast = bright[bright > threshold].mean() - bright[bright <= threshold].mean() if (bright <= threshold).any() else 0
+    contrast = (
+        bright[bright > threshold].mean() - bright[bright <= threshold].mean()
+        if (bright <= threshold).any()
+        else 0
+    )
     sheet = (bright > threshold).astype(np.uint8) if contrast > 45 else np.ones_like(bright)
-    _, labels, stats, _ = cv2.connectedComponentsWithStats(cv2.morphologyEx(sheet, cv2.MORPH_OPEN, np.ones((9, 9), np.uint8)))
+    _, labels, stats, _ = cv2.connectedComponentsWithStats(
+        cv2.morphologyEx(sheet, cv2.MORPH_OPEN, np.ones((9, 9), np.uint8))
+    )
     sheet = ndimage.binary_fill_holes(labels == 1 + np.argmax(stats[1:, 4]))
     edge = max(5, min(sheet.shape) // 28)
-    sheet = cv2.erode(np.pad(sheet.astype(np.uint8), 1), np.ones((2 * edge + 1, 2 * edge + 1), np.uint8))[1:-1, 1:-1]
+    sheet = cv2.erode(
+        np.pad(sheet.astype(np.uint8), 1), np.ones((2 * edge + 1, 2 * edge + 1), np.uint8)
+    )[1:-1, 1:-1]
     paper = cv2.morphologyEx(cv2.medianBlur(small, 3), cv2.MORPH_CLOSE, np.ones((9, 9), np.uint8))
     paper = cv2.GaussianBlur(cv2.medianBlur(paper, 21), (0, 0), 3)
     size = page.shape[1::-1]
     paper = cv2.resize(paper, size, interpolation=cv2.INTER_LINEAR).astype(np.float32)
-    return np.clip(page / np.maximum(paper, 30), 0, 1), cv2.resize(sheet, size, interpolation=cv2.INTER_NEAREST) > 0
+    return np.clip(page / np.maximum(paper, 30), 0, 1), cv2.resize(
+        sheet, size, interpolation=cv2.INTER_NEAREST
+    ) > 0
 
 
 def clear(patch, sheet):
     """Transmittance with everything but ink made bare paper: noise, texture, printed rules."""
     ink = 1 - patch[..., :2].min(2)  # what takes away blue alone is a stain of the paper
     blurred = cv2.GaussianBlur(ink, (0, 0), 0.8)
-    noise = np.median(blurred[sheet]) + 4 * 1.48 * np.median(np.abs(blurred[sheet] - np.median(blurred[sheet])))
+    noise = np.median(blurred[sheet]) + 4 * 1.48 * np.median(
+        np.abs(blurred[sheet] - np.median(blurred[sheet]))
+    )
     low = max(noise, 0.08)
     h, w = ink.shape
-    middle = np.s_[h // 4:3 * h // 4, w // 4:3 * w // 4]  # away from the paper's edges
+    middle = np.s_[h // 4 : 3 * h // 4, w // 4 : 3 * w // 4]  # away from the paper's edges
     level, upright = _rules(blurred[middle] > low)
     rules = level | upright
     if level.mean() > 0.001 and rules.mean() > 0.002:
@@ -272,7 +342,9 @@ def _rules(mask):
     mask, found = mask.astype(np.uint8), []
     for long, thick in (((1, 161), (3, 1)), ((161, 1), (1, 3))):
         thickened = cv2.dilate(mask, np.ones(thick, np.uint8))  # a rule leans a little
-        found.append((cv2.morphologyEx(thickened, cv2.MORPH_OPEN, np.ones(long, np.uint8)) > 0) & (mask > 0))
+        found.append(
+            (cv2.morphologyEx(thickened, cv2.MORPH_OPEN, np.ones(long, np.uint8)) > 0) & (mask > 0)
+        )
     return found
 
 
@@ -282,7 +354,8 @@ def _is_rule(mask):
 
 
 def _body_height(mask):
-    """Height of a small x: the median height of marks, which are mostly letters or bits of words."""
+    """Height of a small x: the median height of marks, which are mostly letters or bits of
+    words."""
     _, _, stats, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=8)
     heights = stats[1:, 3][(stats[1:, 4] > 25) & (stats[1:, 3] > 8) & (stats[1:, 3] < 250)]
     return float(np.clip(np.median(heights) * 0.75, 10, 120)) if len(heights) else 30.0

@@ -1,19 +1,25 @@
-"""The segmentation network: a compact residual U-Net that judges each stroke in view of the whole page.
+"""The segmentation network: a compact residual U-Net that judges each stroke in view of the whole
+page.
 
 Segmenter
-    image     float [N, 3, H, W], RGB in 0..1, body text at an em of about 32 px, H and W multiples of 32
-    context   float [N, 64, H/32, W/32], what the Overview says of the places under the image; zeros where nothing is known
-    output    float [N, 4, H, W] logits of the classes PAPER, PRINT, HAND (handwriting), BOTH (handwriting over print)
+    image     float [N, 3, H, W], RGB in 0..1, body text at an em of about 32 px, H and W multiples
+              of 32
+    context   float [N, 64, H/32, W/32], what the Overview says of the places under the image; zeros
+              where nothing is known
+    output    float [N, 4, H, W] logits of the classes PAPER, PRINT, HAND (handwriting), BOTH
+              (handwriting over print)
 
 Overview
-    page      float [N, 3, 512, 512], the whole page made small enough to fit, at the top left, the rest white
+    page      float [N, 3, 512, 512], the whole page made small enough to fit, at the top left, the
+              rest white
     output    float [N, 64, 64, 64], the context
 
-The first convolution of the Segmenter halves the resolution and a pixel-shuffle head (Shi et al., 2016) restores it, so
-that nothing else runs at full resolution: on CPUs that is where the time goes. A tile shows a stroke and its neighbours;
-whether that stroke repeats, is level with the lines and has the page's face, only the whole page can tell. The Overview
-sees all of it at once, its places attend to each other (Vaswani et al., 2017), and its answer enters at the Segmenter's
-lowest level.
+The first convolution of the Segmenter halves the resolution and a pixel-shuffle head (Shi et al.,
+2016) restores it, so that nothing else runs at full resolution: on CPUs that is where the time
+goes. A tile shows a stroke and its neighbours; whether that stroke repeats, is level with the lines
+and has the page's face, only the whole page can tell. The Overview sees all of it at once, its
+places attend to each other (Vaswani et al., 2017), and its answer enters at the Segmenter's lowest
+level.
 """
 
 import torch
@@ -29,7 +35,8 @@ WEIGHT_LEVELS = 63  # of a weight's size: seven bits with the sign
 EM = 24  # pixels, of body text in composed pages
 SHOWN_EM = 32  # at which the engine shows pages: chosen on held-out ones (docs/training.md)
 
-WIDTHS = (16, 32, 64, 96, 128)  # multiples of 16: ONNX Runtime computes in blocks of that many channels
+# multiples of 16: ONNX Runtime computes in blocks of that many channels
+WIDTHS = (16, 32, 64, 96, 128)
 DEPTHS = (1, 3, 5, 0)  # residual blocks at the levels below the first
 
 OVERVIEW_SIDE = 512  # of the picture of the whole page
@@ -41,8 +48,8 @@ HEADS = 4
 
 
 def rounded(weight):
-    """Weights [out, in, h, w] as eight bits hold them (training.quantise); gradients pass as if they were not rounded
-    (Bengio et al., 2013, straight-through)."""
+    """Weights [out, in, h, w] as eight bits hold them (training.quantise); gradients pass as if
+    they were not rounded (Bengio et al., 2013, straight-through)."""
     with torch.no_grad():
         scale = weight.abs().amax((1, 2, 3), keepdim=True).clamp(min=1e-6) / WEIGHT_LEVELS
         off = (weight / scale).round() * scale - weight
@@ -50,9 +57,9 @@ def rounded(weight):
 
 
 class Conv(nn.Conv2d):
-    """A convolution that learns with the rounded weights that it will compute with, and faster where
-    it looks at single places: on one thread PyTorch computes these as matrix products after copying,
-    and the channels lie together anyway."""
+    """A convolution that learns with the rounded weights that it will compute with, and faster
+    where it looks at single places: on one thread PyTorch computes these as matrix products after
+    copying, and the channels lie together anyway."""
 
     def forward(self, x):
         weight = rounded(self.weight) if self.training else self.weight
@@ -70,12 +77,14 @@ def conv(cin, cout, side=3, stride=1, dilation=1):
 
 
 def stem(cout):
-    return nn.Sequential(Conv(3, cout, 6, 2, 2, bias=False), nn.BatchNorm2d(cout), nn.ReLU(inplace=True))
+    return nn.Sequential(
+        Conv(3, cout, 6, 2, 2, bias=False), nn.BatchNorm2d(cout), nn.ReLU(inplace=True)
+    )
 
 
 class Residual(nn.Module):
-    """x + f(x), f being two 3x3 convolutions (He et al., 2016). f starts at zero (Goyal et al., 2017), so a block put into
-    a trained network changes nothing at first."""
+    """x + f(x), f being two 3x3 convolutions (He et al., 2016). f starts at zero (Goyal et al.,
+    2017), so a block put into a trained network changes nothing at first."""
 
     def __init__(self, c, dilation=1):
         super().__init__()
@@ -121,11 +130,27 @@ class Overview(nn.Module):
     def __init__(self):
         super().__init__()
         a, b, c, d = OVERVIEW_WIDTHS
-        self.fine = nn.Sequential(stem(a), Residual(a), conv(a, b, stride=2), Residual(b), conv(b, c, stride=2), Residual(c), Residual(c))
-        self.coarse = nn.Sequential(conv(c, d, stride=2), Residual(d), Attention(d), Residual(d, 2), Attention(d), Residual(d))
+        self.fine = nn.Sequential(
+            stem(a),
+            Residual(a),
+            conv(a, b, stride=2),
+            Residual(b),
+            conv(b, c, stride=2),
+            Residual(c),
+            Residual(c),
+        )
+        self.coarse = nn.Sequential(
+            conv(c, d, stride=2),
+            Residual(d),
+            Attention(d),
+            Residual(d, 2),
+            Attention(d),
+            Residual(d),
+        )
         self.reduce = Conv(d, c, 1, bias=False)
         self.join = nn.Sequential(Residual(c), Conv(c, CONTEXT, 1))
-        self.present = Conv(CONTEXT, 2, 1)  # in training alone: is there handwriting, is there print
+        # in training alone: is there handwriting, is there print
+        self.present = Conv(CONTEXT, 2, 1)
 
     def forward(self, page):
         fine = self.fine(page - 0.5)
@@ -139,12 +164,14 @@ def as_input(images, device="cpu"):
 
 
 def seen_by(context, places):
-    """The context under windows, [n, 64, S/32, S/32], of contexts [n, 64, 64, 64] and places [n, S/32, S/32, 2] in -1..1."""
+    """The context under windows, [n, 64, S/32, S/32], of contexts [n, 64, 64, 64] and places [n,
+    S/32, S/32, 2] in -1..1."""
     return F.grid_sample(context, places, padding_mode="border", align_corners=False)
 
 
 class Segmenter(nn.Module):
-    """A residual U-Net (Ronneberger et al., 2015), told at its lowest level what the whole page says."""
+    """A residual U-Net (Ronneberger et al., 2015), told at its lowest level what the whole page
+    says."""
 
     def __init__(self):
         super().__init__()
@@ -152,9 +179,14 @@ class Segmenter(nn.Module):
         self.stem = stem(w[0])
         self.enter = Residual(w[0])
         self.down = nn.ModuleList(conv(a, b, stride=2) for a, b in zip(w, w[1:]))
-        self.encode = nn.ModuleList(nn.Sequential(*[Residual(c) for _ in range(n)]) for c, n in zip(w[1:], DEPTHS))
-        self.bottom = nn.Sequential(*[Residual(w[-1], d) for d in (1, 2, 4)], Context(w[-1]),
-                                    *[Residual(w[-1], d) for d in (1, 2, 1)])
+        self.encode = nn.ModuleList(
+            nn.Sequential(*[Residual(c) for _ in range(n)]) for c, n in zip(w[1:], DEPTHS)
+        )
+        self.bottom = nn.Sequential(
+            *[Residual(w[-1], d) for d in (1, 2, 4)],
+            Context(w[-1]),
+            *[Residual(w[-1], d) for d in (1, 2, 1)],
+        )
         self.context = Conv(CONTEXT, w[-1], 1)
         nn.init.zeros_(self.context.weight)
         nn.init.zeros_(self.context.bias)
@@ -170,21 +202,25 @@ class Segmenter(nn.Module):
             skips.append(x)
             x = encode(down(x))
         x = self.decide(F.relu(self.bottom(x) + self.context(context)))
-        for skip, reduce, decode in zip(reversed(skips), reversed(self.reduce), reversed(self.decode)):
+        for skip, reduce, decode in zip(
+            reversed(skips), reversed(self.reduce), reversed(self.decode)
+        ):
             x = decode(F.interpolate(reduce(x), scale_factor=2.0, mode="nearest") + skip)
         return F.pixel_shuffle(self.head(x), 2)
 
 
 class Eye(nn.Module):
-    """Both networks as they are trained: windows of pages, n of each, with what each page's overview says of them."""
+    """Both networks as they are trained: windows of pages, n of each, with what each page's
+    overview says of them."""
 
     def __init__(self):
         super().__init__()
         self.segmenter, self.overview = Segmenter(), Overview()
 
     def forward(self, windows, pages, places, blind=False):
-        """windows [P * n, 3, S, S], pages [P, 3, 512, 512], places [P * n, S/32, S/32, 2] in -1..1: logits of the windows
-        and of what is present in each place of the pages, [P, 2, 64, 64]. Blind, the windows are judged by themselves."""
+        """windows [P * n, 3, S, S], pages [P, 3, 512, 512], places [P * n, S/32, S/32, 2] in -1..1:
+        logits of the windows and of what is present in each place of the pages, [P, 2, 64, 64].
+        Blind, the windows are judged by themselves."""
         context = self.overview(pages)
         seen = seen_by(context.repeat_interleave(len(windows) // len(pages), 0), places)
         return self.segmenter(windows, seen * 0 if blind else seen), self.overview.present(context)

@@ -1,23 +1,32 @@
 """The orientation network: which way up a page lies, from the look of its text.
 
-    python3 -m training.orient pieces --count 40                         files of pieces: blocks, printed pages, samples of training.data
-    python3 -m training.orient lines --count 40                          files of pieces in every script, and of what nobody can tell
+    python3 -m training.orient pieces --count 40                         files of pieces: blocks,
+        printed pages, samples of training.data
+    python3 -m training.orient lines --count 40                          files of pieces in every
+        script, and of what nobody can tell
     python3 -m training.orient train --minutes 60 --out build/orient
-    python3 -m training.orient measure build/orient/last.pt              held-out pages, as the engine looks at them
-    python3 -m training.orient export build/orient/last.pt               models/orient.onnx and its manifest
-    python3 -m training.orient pictures --out build/orient-pages         held-out pages for bench/orient
-    python3 -m training.orient scripts --out build/orient-scripts        held-out faces of every script, and real pages, for it
+    python3 -m training.orient measure build/orient/last.pt              held-out pages, as the
+        engine looks at them
+    python3 -m training.orient export build/orient/last.pt               models/orient.onnx and its
+        manifest
+    python3 -m training.orient pictures --out build/orient-pages         held-out pages for
+        bench/orient
+    python3 -m training.orient scripts --out build/orient-scripts        held-out faces of every
+        script, and real pages, for it
 
-Input   float [1, 1, SIDE, SIDE], grey 0..1, body text at an em of about 14 px: the busiest window of the page in even light, amid its own
+Input   float [1, 1, SIDE, SIDE], grey 0..1, body text at an em of about 14 px: the busiest window
+        of the page in even light, amid its own
         paper's grey where the page is smaller.
-Output  float [1, 5]: sums over the window of the votes for 0, 90, 180 and 270 degrees that the page was turned clockwise, and of
+Output  float [1, 5]: sums over the window of the votes for 0, 90, 180 and 270 degrees that the page
+        was turned clockwise, and of
         what they weigh.
 
-Every place of the page votes; the network also says how much each vote counts, so that empty paper and figures do not.
-Votes add up as evidence half dependent does, with the root of their weight: a whole page is surer than a piece. A
-window that does not surely lie upright is seen from its other three sides too, since what is misread one way up is seldom misread
-as surely another. Where one window leaves it open, the next busiest is looked at too, and then the page at other scales, each for itself, and
-in the end all together.
+Every place of the page votes; the network also says how much each vote counts, so that empty paper
+and figures do not. Votes add up as evidence half dependent does, with the root of their weight: a
+whole page is surer than a piece. A window that does not surely lie upright is seen from its other
+three sides too, since what is misread one way up is seldom misread as surely another. Where one
+window leaves it open, the next busiest is looked at too, and then the page at other scales, each
+for itself, and in the end all together.
 """
 
 import argparse
@@ -46,8 +55,11 @@ SIDE = 384
 EM = 14.0
 PIECE = 224  # pixels: the side of a piece of print that is kept to train on
 CROP = 192  # pixels: the side of a training sample, cut from a piece
-PART, SHEETS, PER_PAGE = 1300, 3, 6  # pieces in a file; sheets of blocks among them; pieces of a page
-SHRINK = (0.8, 1.5)  # of training.data's samples, whose em is about 12 px once halved: the estimate of the print's size errs
+# pieces in a file; sheets of blocks among them; pieces of a page
+PART, SHEETS, PER_PAGE = 1300, 3, 6
+# of training.data's samples, whose em is about 12 px once halved: the estimate of the print's size
+# errs
+SHRINK = (0.8, 1.5)
 CELL = 12  # pixels: the paper's light is told for each; internal/restore/orient.go has the same
 PAPER, INK = 240, 40  # grey levels that paper and its strong print are brought to; likewise
 FAINT, MOST = 20, 4  # contrast that is no print; how much it is raised at most; likewise
@@ -57,12 +69,15 @@ LOOKS = 6  # windows of a page that are looked at at each scale, until it is sur
 SCALES = (1, 4 / 3, 3 / 4, 9 / 16)  # likewise
 SMALLER = 0.3  # share of the pieces that are shown smaller, down to the smallest of these
 BLURRED, REWEIGHTED = 0.2, 0.2  # shares that are out of focus, and that are bolder or lighter
-UNTOLD, UNTOLD_SHARE = "untold-", 0.15  # files of pieces that nobody can tell which way up they lie; share of them
+# files of pieces that nobody can tell which way up they lie; share of them
+UNTOLD, UNTOLD_SHARE = "untold-", 0.15
 LEAST = 0.004  # share of edges below which a piece shows nothing
-MANY_LETTERS = 100  # of a picture whose letters nobody counted: bench/orient counts it among pages of print
+# of a picture whose letters nobody counted: bench/orient counts it among pages of print
+MANY_LETTERS = 100
 WIDTHS = (16, 32, 48, 96)
 PICTURED = 18  # pixels: the em of the pages that are written for bench/orient
-SURE = 0.97  # from this probability on it is believed how a page lies; internal/restore/orient.go has the same
+# from this probability on it is believed how a page lies; internal/restore/orient.go has the same
+SURE = 0.97
 AT_ONCE = 0.99  # that a window lies upright, if it is seen from one side alone; likewise
 TOGETHER = 0.92  # if all windows at all scales say so together; likewise
 
@@ -70,13 +85,23 @@ TOGETHER = 0.92  # if all windows at all scales say so together; likewise
 class Orienter(nn.Module):
     def __init__(self, w=WIDTHS):
         super().__init__()
-        self.stem = nn.Sequential(nn.Conv2d(1, w[0], 6, 2, 2, bias=False), nn.BatchNorm2d(w[0]), nn.ReLU(inplace=True))
-        self.body = nn.Sequential(conv(w[0], w[1], stride=2), conv(w[1], w[2], stride=2), Residual(w[2]), conv(w[2], w[3], stride=2),
-                                  Residual(w[3]), Residual(w[3], 2), Residual(w[3]))
+        self.stem = nn.Sequential(
+            nn.Conv2d(1, w[0], 6, 2, 2, bias=False), nn.BatchNorm2d(w[0]), nn.ReLU(inplace=True)
+        )
+        self.body = nn.Sequential(
+            conv(w[0], w[1], stride=2),
+            conv(w[1], w[2], stride=2),
+            Residual(w[2]),
+            conv(w[2], w[3], stride=2),
+            Residual(w[3]),
+            Residual(w[3], 2),
+            Residual(w[3]),
+        )
         self.vote = nn.Conv2d(w[-1], 5, 1)
 
     def forward(self, x):
-        """Votes: float [N, 5, H / 16, W / 16], logits of the four classes and of the vote's weight."""
+        """Votes: float [N, 5, H / 16, W / 16], logits of the four classes and of the vote's
+        weight."""
         return self.vote(self.body(self.stem(x - 0.5)))
 
 
@@ -99,23 +124,33 @@ def logits(sums):
 
 
 def paper(grey):
-    """The light of the paper that a page is printed on: the 0.8 quantile in steps of 4 of the cells around, as raster.PaperGrid has it."""
+    """The light of the paper that a page is printed on: the 0.8 quantile in steps of 4 of the cells
+    around, as raster.PaperGrid has it."""
     h, w = grey.shape
     rows, columns = -(-h // CELL), -(-w // CELL)
     y, x = np.arange(h)[:, None] // CELL, np.arange(w) // CELL
-    counts = np.bincount((((y * columns) + x) * 64 + (grey >> 2)).ravel(), minlength=rows * columns * 64).reshape(rows, columns, 64)
-    counts = cv2.boxFilter(counts.astype(np.float32), -1, (3, 3), normalize=False, borderType=cv2.BORDER_CONSTANT)
+    counts = np.bincount(
+        (((y * columns) + x) * 64 + (grey >> 2)).ravel(), minlength=rows * columns * 64
+    ).reshape(rows, columns, 64)
+    counts = cv2.boxFilter(
+        counts.astype(np.float32), -1, (3, 3), normalize=False, borderType=cv2.BORDER_CONSTANT
+    )
     seen = counts.cumsum(2)
     want = 0.8 * seen[..., -1:]
     at = (seen < want).sum(2)[..., None]
     here = np.take_along_axis(counts, at, 2)
     light = 4 * (at + 1 - (np.take_along_axis(seen, at, 2) - want) / here)[..., 0]
-    place = lambda n, cells: np.clip((np.arange(n, dtype=np.float32) + 0.5) / CELL - 0.5, 0, cells - 1)
-    return cv2.remap(light.astype(np.float32), *np.meshgrid(place(w, columns), place(h, rows)), cv2.INTER_LINEAR)
+    place = lambda n, cells: np.clip(
+        (np.arange(n, dtype=np.float32) + 0.5) / CELL - 0.5, 0, cells - 1
+    )
+    return cv2.remap(
+        light.astype(np.float32), *np.meshgrid(place(w, columns), place(h, rows)), cv2.INTER_LINEAR
+    )
 
 
 def evened(grey):
-    """A page in even light with its strongest print dark, whatever the light and the exposure were."""
+    """A page in even light with its strongest print dark, whatever the light and the exposure
+    were."""
     light = paper(grey)
     contrast = np.maximum(light - grey, 0) / np.maximum(light, 1) * 255
     print_ = contrast[contrast >= FAINT]
@@ -127,11 +162,15 @@ def evened(grey):
 def edges(grey):
     """Where print is: 1 at steps from light to dark, float [H, W]."""
     g = grey.astype(np.int16)
-    return ((np.abs(np.diff(g, axis=0, append=g[-1:])) + np.abs(np.diff(g, axis=1, append=g[:, -1:]))) > EDGE).astype(np.float32)
+    return (
+        (np.abs(np.diff(g, axis=0, append=g[-1:])) + np.abs(np.diff(g, axis=1, append=g[:, -1:])))
+        > EDGE
+    ).astype(np.float32)
 
 
 def windows(grey, side):
-    """The windows of a page with the most print in them, the busiest first, up to LOOKS; all of the page where it is no larger."""
+    """The windows of a page with the most print in them, the busiest first, up to LOOKS; all of the
+    page where it is no larger."""
     h, w = (max(n - side, 0) for n in grey.shape)
     print_ = edges(grey)
     for look in range(LOOKS):
@@ -144,7 +183,7 @@ def windows(grey, side):
                     most, at = ink, (y, x)
         if look > 0 and most < LEAST * side * side:
             return
-        there = np.s_[at[0]:at[0] + side, at[1]:at[1] + side]
+        there = np.s_[at[0] : at[0] + side, at[1] : at[1] + side]
         print_[there] = 0
         yield grey[there]
 
@@ -153,7 +192,7 @@ def padded(grey, side):
     """A picture amid its paper's grey."""
     canvas = np.full((side, side), np.median(grey), np.uint8)
     h, w = grey.shape
-    canvas[(side - h) // 2:(side - h) // 2 + h, (side - w) // 2:(side - w) // 2 + w] = grey
+    canvas[(side - h) // 2 : (side - h) // 2 + h, (side - w) // 2 : (side - w) // 2 + w] = grey
     return canvas
 
 
@@ -172,10 +211,12 @@ def shown(grey):
 def of_page(rng, page):
     """Pieces of a clean printed page, as captured."""
     scale = EM * math.exp(rng.normal(0, 0.18)) / page.em
-    small = cv2.resize(np.ascontiguousarray(page.image), None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+    small = cv2.resize(
+        np.ascontiguousarray(page.image), None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA
+    )
     for _ in range(PER_PAGE):
         y, x = (int(rng.integers(0, max(n - PIECE, 0) + 1)) for n in small.shape[:2])
-        part = small[y:y + PIECE, x:x + PIECE]
+        part = small[y : y + PIECE, x : x + PIECE]
         if shown(cv2.cvtColor(part, cv2.COLOR_RGB2GRAY)):
             yield padded(photographed(rng, part), PIECE)
 
@@ -187,7 +228,7 @@ def of_sample(rng, shards):
     scale = rng.uniform(*SHRINK)
     grey = cv2.resize(grey, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
     y, x = (int(rng.integers(0, max(n - PIECE, 0) + 1)) for n in grey.shape)
-    return padded(grey[y:y + PIECE, x:x + PIECE], PIECE)
+    return padded(grey[y : y + PIECE, x : x + PIECE], PIECE)
 
 
 def of_sheet(rng, paths):
@@ -196,7 +237,7 @@ def of_sheet(rng, paths):
     scale = rng.uniform(0.8, 2.5) * 600 / max(grey.shape)
     grey = cv2.resize(grey, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
     y, x = (int(rng.integers(0, max(n - PIECE, 0) + 1)) for n in grey.shape)
-    return padded(grey[y:y + PIECE, x:x + PIECE], PIECE)
+    return padded(grey[y : y + PIECE, x : x + PIECE], PIECE)
 
 
 def written(path, pieces):
@@ -208,13 +249,22 @@ def written(path, pieces):
 
 
 def make_part(folder, seed):
-    """Writes some 1,300 pieces of upright print, uint8 [N, PIECE, PIECE], a third of each kind: blocks, pages, pages written on."""
+    """Writes some 1,300 pieces of upright print, uint8 [N, PIECE, PIECE], a third of each kind:
+    blocks, pages, pages written on."""
     from .layouts import blocks
     from .scene import Composer
 
     cv2.setNumThreads(1)
-    rng, shards, composer = np.random.default_rng(seed), Shards("train", seed % 8, 8), Composer("train")
-    pieces = [photographed(rng, cv2.cvtColor(b, cv2.COLOR_GRAY2RGB)) for b in blocks.sheets("train", SHEETS, seed, int(EM)) if shown(b)]
+    rng, shards, composer = (
+        np.random.default_rng(seed),
+        Shards("train", seed % 8, 8),
+        Composer("train"),
+    )
+    pieces = [
+        photographed(rng, cv2.cvtColor(b, cv2.COLOR_GRAY2RGB))
+        for b in blocks.sheets("train", SHEETS, seed, int(EM))
+        if shown(b)
+    ]
     while len(pieces) < 2 * PART / 3:
         pieces += of_page(rng, composer.page(rng))
     while len(pieces) < PART:
@@ -224,18 +274,28 @@ def make_part(folder, seed):
 
 
 def make_lines(folder, seed):
-    """Writes as many pieces in every script, a tenth of them handwriting alone, and two fifths as many that nobody can tell which way up
-    they lie: three quarters are of scripts that are not known, the others drawings."""
+    """Writes as many pieces in every script, a tenth of them handwriting alone, and two fifths as
+    many that nobody can tell which way up they lie: three quarters are of scripts that are not
+    known, the others drawings."""
     from .layouts import lines
 
     cv2.setNumThreads(1)
     rng = np.random.default_rng([seed, 1])
-    sheets = [p for p in sorted((ink_root() / "sheets").glob("*.jpg")) if lifts.split_of(p) == "train"]
+    sheets = [
+        p for p in sorted((ink_root() / "sheets").glob("*.jpg")) if lifts.split_of(p) == "train"
+    ]
     drawn = lambda grey: photographed(rng, cv2.cvtColor(grey, cv2.COLOR_GRAY2RGB))
     printed = lambda kind: drawn(lines.draw(rng, PIECE, EM, kind(rng, "train")))
-    told = lambda: of_sheet(rng, sheets) if sheets and rng.random() < 0.1 else printed(lines.of_language)
-    untold = lambda: drawn(lines.drawing(rng, PIECE)) if rng.random() < 0.25 else printed(lines.of_unknown)
-    for name, make, count in ((f"lines-{seed:05d}.npy", told, PART), (f"{UNTOLD}{seed:05d}.npy", untold, 2 * PART // 5)):
+    told = lambda: (
+        of_sheet(rng, sheets) if sheets and rng.random() < 0.1 else printed(lines.of_language)
+    )
+    untold = lambda: (
+        drawn(lines.drawing(rng, PIECE)) if rng.random() < 0.25 else printed(lines.of_unknown)
+    )
+    for name, make, count in (
+        (f"lines-{seed:05d}.npy", told, PART),
+        (f"{UNTOLD}{seed:05d}.npy", untold, 2 * PART // 5),
+    ):
         pieces = []
         while len(pieces) < count:
             with contextlib.suppress(OSError):  # a few faces' programs are broken
@@ -245,8 +305,8 @@ def make_lines(folder, seed):
 
 
 def altered(rng, piece):
-    """A part of a piece, uint8 [CROP, CROP], a little wider or narrower, slanted and tilted, bolder or lighter: there are more faces than
-    training has; or out of focus."""
+    """A part of a piece, uint8 [CROP, CROP], a little wider or narrower, slanted and tilted, bolder
+    or lighter: there are more faces than training has; or out of focus."""
     scale = rng.uniform(SCALES[-1], 1) if rng.random() < SMALLER else math.exp(rng.normal(0, 0.05))
     wide, slant, tilt = rng.normal(0, (0.1, 0.08, 0.03))
     turn = np.array([[math.cos(tilt), -math.sin(tilt)], [math.sin(tilt), math.cos(tilt)]])
@@ -264,7 +324,8 @@ def altered(rng, piece):
 
 
 class Pieces:
-    """All pieces in a folder; more may be made meanwhile. Of a share of them nobody can tell which way up they lie."""
+    """All pieces in a folder; more may be made meanwhile. Of a share of them nobody can tell which
+    way up they lie."""
 
     def __init__(self, folder):
         self.folder, self.parts = folder, {}
@@ -280,11 +341,20 @@ class Pieces:
         self.untold = [part for path, part in self.parts.items() if path.name.startswith(UNTOLD)]
 
     def batch(self, rng, n):
-        """n pieces, each at an angle of its own: float [n, 1, CROP, CROP] and the classes' probabilities, float [n, 4]."""
+        """n pieces, each at an angle of its own: float [n, 1, CROP, CROP] and the classes'
+        probabilities, float [n, 4]."""
         turns = torch.from_numpy(rng.integers(4, size=n))
-        told = torch.from_numpy(rng.random(n) >= UNTOLD_SHARE) if self.untold else torch.ones(n, dtype=torch.bool)
-        pieces = [self.one(rng, self.told if t else self.untold, int(k)) for k, t in zip(turns, told)]
-        probabilities = torch.where(told[:, None], F.one_hot(turns, 4).float(), torch.full((n, 4), 0.25))
+        told = (
+            torch.from_numpy(rng.random(n) >= UNTOLD_SHARE)
+            if self.untold
+            else torch.ones(n, dtype=torch.bool)
+        )
+        pieces = [
+            self.one(rng, self.told if t else self.untold, int(k)) for k, t in zip(turns, told)
+        ]
+        probabilities = torch.where(
+            told[:, None], F.one_hot(turns, 4).float(), torch.full((n, 4), 0.25)
+        )
         return torch.from_numpy(np.stack(pieces))[:, None], probabilities
 
     def one(self, rng, parts, turn):
@@ -298,6 +368,7 @@ class Pieces:
 
 
 # ---- training ----
+
 
 def train(a):
     torch.set_num_threads(a.threads)
@@ -315,7 +386,9 @@ def train(a):
     out.mkdir(parents=True, exist_ok=True)
     while (past := (time.time() - started) / 60 / a.minutes) < 1:
         for g in optimizer.param_groups:
-            g["lr"] = a.rate * min(1, (step + 1) / 100) * max(0.5 * (1 + math.cos(math.pi * past)), 0.01)
+            g["lr"] = (
+                a.rate * min(1, (step + 1) / 100) * max(0.5 * (1 + math.cos(math.pi * past)), 0.01)
+            )
         images, turns = pieces.batch(rng, a.batch)  # classes' probabilities
         x = images.contiguous(memory_format=torch.channels_last)
         with torch.autocast("cpu", torch.bfloat16, enabled=a.half):
@@ -332,9 +405,13 @@ def train(a):
                 ema[k].mul_(decay).add_(v.float(), alpha=1 - decay)
         mean += (loss.item() - mean) * max(0.01, 1 / step)
         if step % 50 == 0:
-            print(f"{(time.time() - started) / 60:5.1f} min  step {step}  loss {mean:.4f}", flush=True)
+            print(
+                f"{(time.time() - started) / 60:5.1f} min  step {step}  loss {mean:.4f}", flush=True
+            )
             pieces.refresh()
-            torch.save({"ema": ema, "step": step, "version": time.strftime("%Y-%m-%d")}, out / "last.pt")
+            torch.save(
+                {"ema": ema, "step": step, "version": time.strftime("%Y-%m-%d")}, out / "last.pt"
+            )
     torch.save({"ema": ema, "step": step, "version": time.strftime("%Y-%m-%d")}, out / "last.pt")
 
 
@@ -347,13 +424,26 @@ def load(path):
 
 # ---- measuring ----
 
+
 def seen(rng, path):
-    """A held-out page as captured, at about the em that is wanted: uint8 [H, W]; None where there is no print."""
+    """A held-out page as captured, at about the em that is wanted: uint8 [H, W]; None where there
+    is no print."""
     from .scene import Page
 
     page = Page(path)
     scale = EM * math.exp(rng.normal(0, 0.12)) / page.em
-    grey = evened(photographed(rng, cv2.resize(np.ascontiguousarray(page.image), None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)))
+    grey = evened(
+        photographed(
+            rng,
+            cv2.resize(
+                np.ascontiguousarray(page.image),
+                None,
+                fx=scale,
+                fy=scale,
+                interpolation=cv2.INTER_AREA,
+            ),
+        )
+    )
     return grey if shown(next(windows(grey, SIDE))) else None
 
 
@@ -365,18 +455,23 @@ def surest(sums):
 
 @torch.no_grad()
 def turned(model, grey):
-    """By how many quarters clockwise a page lies, as the engine tells it: 0 also where that is not sure."""
+    """By how many quarters clockwise a page lies, as the engine tells it: 0 also where that is not
+    sure."""
     together = torch.zeros(1, 5)
     for scale in SCALES:
         votes = torch.zeros(1, 5)
-        for window in windows(cv2.resize(grey, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA), SIDE):
+        for window in windows(
+            cv2.resize(grey, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA), SIDE
+        ):
             whole = padded(window, SIDE).astype(np.float32) / 255
-            seen = model(torch.from_numpy(np.stack([np.rot90(whole, k) for k in range(4)]))[:, None])
+            seen = model(
+                torch.from_numpy(np.stack([np.rot90(whole, k) for k in range(4)]))[:, None]
+            )
             guess, p = surest(seen[:1])
             if guess == 0 and p >= AT_ONCE:
                 return 0
             for k in range(4):
-                votes += torch.cat([seen[k:k + 1, :4].roll(k, 1), seen[k:k + 1, 4:]], 1) / 4
+                votes += torch.cat([seen[k : k + 1, :4].roll(k, 1), seen[k : k + 1, 4:]], 1) / 4
             guess, p = surest(votes)
             if p >= SURE:
                 return guess
@@ -386,7 +481,8 @@ def turned(model, grey):
 
 
 def measure(model, count, seed=1):
-    """Shares of held-out pages, at all four angles, that are read right, wrongly turned, and left for want of certainty."""
+    """Shares of held-out pages, at all four angles, that are read right, wrongly turned, and left
+    for want of certainty."""
     rng = np.random.default_rng(seed)
     paths = sorted((data_root() / "pages" / "val").glob("*.json"))
     right = wrong = left = 0
@@ -399,12 +495,18 @@ def measure(model, count, seed=1):
             wrong += guess not in (0, k)
             left += guess == 0 and k != 0
     n = 4 * count
-    return {"pages": count, "right": round(right / n, 4), "wrongly_turned": round(wrong / n, 4), "left": round(left / n, 4)}
+    return {
+        "pages": count,
+        "right": round(right / n, 4),
+        "wrongly_turned": round(wrong / n, 4),
+        "left": round(left / n, 4),
+    }
 
 
 def pictures(a):
-    """Writes held-out pages, captured, with an em of about PICTURED and print that can be seen: NAME.jpg each, and cases.json:
-    [{"name", "lang", "letters"}], letters being how many letters and digits are set on it."""
+    """Writes held-out pages, captured, with an em of about PICTURED and print that can be seen:
+    NAME.jpg each, and cases.json: [{"name", "lang", "letters"}], letters being how many letters and
+    digits are set on it."""
     from .scene import Page
 
     out, rng, cases = Path(a.out), np.random.default_rng(a.seed), []
@@ -416,7 +518,9 @@ def pictures(a):
         if "letters" not in meta:
             continue
         scale = PICTURED * math.exp(rng.normal(0, 0.12)) / page.em
-        image = cv2.resize(np.ascontiguousarray(page.image), None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+        image = cv2.resize(
+            np.ascontiguousarray(page.image), None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA
+        )
         picture = photographed(rng, image)
         if not shown(next(windows(evened(picture), SIDE))):
             continue  # nothing of the print came through
@@ -432,8 +536,9 @@ def list_cases(out, cases):
 
 
 def scripts(a):
-    """Writes, as pictures() does, OUT/known: blocks of each language in held-out faces; OUT/unknown: of scripts that no
-    language here has; OUT/real: real pages of held-out repositories, which are taken to lie upright."""
+    """Writes, as pictures() does, OUT/known: blocks of each language in held-out faces;
+    OUT/unknown: of scripts that no language here has; OUT/real: real pages of held-out
+    repositories, which are taken to lie upright."""
     from . import real
     from .layouts import lines
 
@@ -442,7 +547,9 @@ def scripts(a):
     def block(kind):
         for _ in range(20):
             with contextlib.suppress(OSError):  # a few faces' programs are broken
-                grey = photographed(rng, cv2.cvtColor(lines.draw(rng, 800, 20, kind()), cv2.COLOR_GRAY2RGB))
+                grey = photographed(
+                    rng, cv2.cvtColor(lines.draw(rng, 800, 20, kind()), cv2.COLOR_GRAY2RGB)
+                )
                 if shown(grey):
                     return grey
         return None
@@ -450,12 +557,23 @@ def scripts(a):
     def real_page(path):
         grey = cv2.imread(path, cv2.IMREAD_GRAYSCALE)
         scale = 1500 / max(grey.shape)
-        return cv2.resize(grey, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA) if scale < 1 else grey
+        return (
+            cv2.resize(grey, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+            if scale < 1
+            else grey
+        )
 
-    known = ((f"{lang}-{i}", lang, block(lambda lang=lang: lines.of_language(rng, "val", lang)))
-             for lang in lines.languages("val")[0] for i in range(4))
+    known = (
+        (f"{lang}-{i}", lang, block(lambda lang=lang: lines.of_language(rng, "val", lang)))
+        for lang in lines.languages("val")[0]
+        for i in range(4)
+    )
     unknown = ((f"u-{i}", "", block(lambda: lines.of_unknown(rng, "val"))) for i in range(30))
-    pages = ((Path(s.image).stem, "", real_page(s.image)) for s in real.sources("val") if s.trust > real.SHEET)
+    pages = (
+        (Path(s.image).stem, "", real_page(s.image))
+        for s in real.sources("val")
+        if s.trust > real.SHEET
+    )
     for kind, items in (("known", known), ("unknown", unknown), ("real", pages)):
         out, cases = Path(a.out) / kind, []
         out.mkdir(parents=True, exist_ok=True)
@@ -472,18 +590,32 @@ def export(a):
     model.voter = quantise(model.voter, [(pieces.batch(rng, 16)[0],) for _ in range(24)])
     path = a.models / "orient.onnx"
     to_onnx(model, path, (torch.rand(1, 1, SIDE, SIDE),), ["page", "votes"])
-    manifest = {"name": "orient", "version": state["version"], "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
-                "em": EM, "side": SIDE, "inputs": ["page"], "output": "votes", "metrics": measure(model, a.count)}
+    manifest = {
+        "name": "orient",
+        "version": state["version"],
+        "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+        "em": EM,
+        "side": SIDE,
+        "inputs": ["page"],
+        "output": "votes",
+        "metrics": measure(model, a.count),
+    }
     (a.models / "orient.json").write_text(json.dumps(manifest, indent=1) + "\n")
     print(json.dumps(manifest, indent=1))
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("command", choices=["pieces", "lines", "train", "measure", "export", "pictures", "scripts"])
+    p = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    p.add_argument(
+        "command", choices=["pieces", "lines", "train", "measure", "export", "pictures", "scripts"]
+    )
     p.add_argument("checkpoint", nargs="?")
     p.add_argument("--count", default=2000, type=int, help="pages to measure on; files of pieces")
-    p.add_argument("--only", default="", metavar="PREFIX", help="pictures of pages whose ID begins so")
+    p.add_argument(
+        "--only", default="", metavar="PREFIX", help="pictures of pages whose ID begins so"
+    )
     p.add_argument("--pieces", default=data_root() / "orient", type=Path)
     p.add_argument("--init", help="a checkpoint to go on from")
     p.add_argument("--threads", default=1, type=int)
@@ -491,7 +623,11 @@ def main():
     p.add_argument("--minutes", default=20, type=float)
     p.add_argument("--rate", default=3e-3, type=float)
     p.add_argument("--batch", default=64, type=int)
-    p.add_argument("--half", action="store_true", help="compute in bfloat16: only where the processor has AVX-512 BF16, elsewhere it is ten times slower")
+    p.add_argument(
+        "--half",
+        action="store_true",
+        help="compute in bfloat16: ten times slower where the processor has no AVX-512 BF16",
+    )
     p.add_argument("--seed", default=1, type=int)
     p.add_argument("--out", default="build/orient")
     p.add_argument("--models", default="models", type=Path)
@@ -499,7 +635,12 @@ def main():
     if a.command in ("pieces", "lines"):
         a.pieces.mkdir(parents=True, exist_ok=True)
         with ProcessPoolExecutor(a.processes) as pool:
-            list(pool.map(make_part if a.command == "pieces" else make_lines, *zip(*[(a.pieces, seed) for seed in range(a.seed, a.seed + a.count)])))
+            list(
+                pool.map(
+                    make_part if a.command == "pieces" else make_lines,
+                    *zip(*[(a.pieces, seed) for seed in range(a.seed, a.seed + a.count)]),
+                )
+            )
     elif a.command == "train":
         train(a)
     elif a.command in ("pictures", "scripts"):

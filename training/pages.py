@@ -7,9 +7,9 @@ Chromium (package layouts). A page is a picture and a JSON file beside it:
     $UNINK_DATA/pages/{train,val}/ID.png   8-bit grey or RGB, longest side <= 3200
     $UNINK_DATA/pages/{train,val}/ID.json  {"em", "family", "lang", "source", "letters", "slots"}
 
-em is the body font size in pixels, letters how many letters and digits are set on the page. A slot is a place where people write:
-{"kind", "rect": [x0, y0, x1, y1], "want"}, in pixels. The JSON is written last,
-so a picture without one is not finished and must not be read.
+em is the body font size in pixels, letters how many letters and digits are set on the page. A slot
+is a place where people write: {"kind", "rect": [x0, y0, x1, y1], "want"}, in pixels. The JSON is
+written last, so a picture without one is not finished and must not be read.
 
     python3 -m training.pages render --kind documents --count 500 --seed 1
     python3 -m training.pages render --kind html --count 500 --seed 1
@@ -26,8 +26,8 @@ import random
 import sys
 
 import cv2
-import pymupdf
 import numpy as np
+import pymupdf
 
 from training.paths import data_root
 
@@ -125,7 +125,8 @@ def body_size(page):
 
 
 def letters(page):
-    """Count the letters and digits that are set on a page; those drawn as figures are not among them."""
+    """Count the letters and digits that are set on a page; those drawn as figures are not among
+    them."""
     return sum(c.isalnum() for c in page.get_text())
 
 
@@ -262,14 +263,19 @@ def render_document(path, prefix, seed):
             if not is_usable(picture):
                 continue
             package = name.split("/")[0]
-            store(split_of(document_family(name)), page_id, picture, {
-                "em": round(em, 1),
-                "family": document_family(name),
-                "lang": DOCUMENT_LANGUAGES.get(package, "en"),
-                "source": "document",
-                "letters": letters(page),
-                "slots": free_slots(page, scale, picture, em, rng),
-            })
+            store(
+                split_of(document_family(name)),
+                page_id,
+                picture,
+                {
+                    "em": round(em, 1),
+                    "family": document_family(name),
+                    "lang": DOCUMENT_LANGUAGES.get(package, "en"),
+                    "source": "document",
+                    "letters": letters(page),
+                    "slots": free_slots(page, scale, picture, em, rng),
+                },
+            )
             stored += 1
     return stored
 
@@ -327,8 +333,14 @@ def render_documents(count, seed, split=None):
 # Contact sheets.
 
 SLOT_COLOURS = {
-    "word": (0, 160, 0), "margin": (255, 170, 0), "area": (255, 0, 200), "line": (255, 0, 0),
-    "blank": (0, 0, 255), "cell": (0, 180, 200), "check": (160, 0, 255), "option": (200, 120, 0),
+    "word": (0, 160, 0),
+    "margin": (255, 170, 0),
+    "area": (255, 0, 200),
+    "line": (255, 0, 0),
+    "blank": (0, 0, 255),
+    "cell": (0, 180, 200),
+    "check": (160, 0, 255),
+    "option": (200, 120, 0),
 }
 
 

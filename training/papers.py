@@ -1,6 +1,7 @@
 """Real printed pages that nobody wrote on, as paper to write on.
 
-Where people write on them is found: over ruled lines, in boxes and bubbles, beside and on words, in free space.
+Where people write on them is found: over ruled lines, in boxes and bubbles, beside and on words, in
+free space.
 """
 
 import functools
@@ -16,7 +17,8 @@ ALIKE = 2  # others that a bubble or a box for a tick stands in line with
 
 
 class Paper:
-    """A page as training.scene composes on: image, em, slots. It comes captured, as photographed or scanned."""
+    """A page as training.scene composes on: image, em, slots. It comes captured, as photographed or
+    scanned."""
 
     captured = True
 
@@ -83,15 +85,25 @@ def holes_of(dark, em):
             round_ = a < 0.88 * w * h
             out.append(slot("bubble" if round_ else "check", (x0, y0, x1, y1), "tick"))
         else:
-            out.append(slot("area" if h > 3.5 * em and w > 6 * em else "cell", (x0, y0, x1, y1), "number" if w < 4 * em else "words"))
+            out.append(
+                slot(
+                    "area" if h > 3.5 * em and w > 6 * em else "cell",
+                    (x0, y0, x1, y1),
+                    "number" if w < 4 * em else "words",
+                )
+            )
     return out
 
 
 def alike_in_line(boxes, x0, y0, x1, y1):
-    """How many boxes of that box's size stand in a row or column with it: a lone one is a letter's or a drawing's."""
+    """How many boxes of that box's size stand in a row or column with it: a lone one is a letter's
+    or a drawing's."""
     w, h = boxes[:, 2] - boxes[:, 0], boxes[:, 3] - boxes[:, 1]
     same = (abs(w - (x1 - x0)) <= 0.2 * (x1 - x0)) & (abs(h - (y1 - y0)) <= 0.2 * (y1 - y0))
-    level, upright = abs(boxes[:, 1] - y0) <= 0.3 * (y1 - y0), abs(boxes[:, 0] - x0) <= 0.3 * (x1 - x0)
+    level, upright = (
+        abs(boxes[:, 1] - y0) <= 0.3 * (y1 - y0),
+        abs(boxes[:, 0] - x0) <= 0.3 * (x1 - x0),
+    )
     return int((same & (level | upright)).sum()) - 1
 
 

@@ -1,9 +1,9 @@
 """Eight-bit weights and activations for inference on CPUs: twice as fast, a third of the size.
 
-Affine quantisation after training (Jacob et al., 2018; Krishnamoorthi, 2018): batch normalisation folded into the
-convolutions, weights by output channel and symmetric, activations by tensor with ranges seen on samples, and biases that
-make up for what rounding shifts. Weights keep
-to seven bits, so that processors without VNNI, which add pairs of products in 16 bits, compute the same.
+Affine quantisation after training (Jacob et al., 2018; Krishnamoorthi, 2018): batch normalisation
+folded into the convolutions, weights by output channel and symmetric, activations by tensor with
+ranges seen on samples, and biases that make up for what rounding shifts. Weights keep to seven
+bits, so that processors without VNNI, which add pairs of products in 16 bits, compute the same.
 """
 
 import numpy as np
@@ -22,7 +22,8 @@ OPSET = 17
 
 
 class Activation(nn.Module):
-    """Passes a tensor through and notes its range; once fixed, rounds it to 256 levels of that range."""
+    """Passes a tensor through and notes its range; once fixed, rounds it to 256 levels of that
+    range."""
 
     def __init__(self):
         super().__init__()
@@ -31,7 +32,7 @@ class Activation(nn.Module):
     def forward(self, x):
         if self.scale is None:
             values = x.flatten()
-            values = values[::max(1, values.numel() // 200000)]
+            values = values[:: max(1, values.numel() // 200000)]
             self.low = min(self.low, float(torch.quantile(values, TAIL)))
             self.high = max(self.high, float(torch.quantile(values, 1 - TAIL)))
             return x
@@ -48,12 +49,16 @@ class Convolution(nn.Module):
     def __init__(self, conv):
         super().__init__()
         self.conv = conv
-        self.register_buffer("scale", conv.weight.detach().abs().amax((1, 2, 3)).clamp(min=1e-6) / net.WEIGHT_LEVELS)
+        self.register_buffer(
+            "scale", conv.weight.detach().abs().amax((1, 2, 3)).clamp(min=1e-6) / net.WEIGHT_LEVELS
+        )
         self.register_buffer("zero", torch.zeros(conv.out_channels, dtype=torch.int32))
 
     def forward(self, x):
         c = self.conv
-        weight = torch.fake_quantize_per_channel_affine(c.weight, self.scale, self.zero, 0, -128, 127)
+        weight = torch.fake_quantize_per_channel_affine(
+            c.weight, self.scale, self.zero, 0, -128, 127
+        )
         return F.conv2d(x, weight, c.bias, c.stride, c.padding, c.dilation)
 
 
@@ -93,6 +98,7 @@ def channel_means(model, names, samples):
     def note(name):
         def hook(_, __, output):
             sums[name] = sums[name] + output.mean((0, 2, 3))
+
         return hook
 
     hooks = [model.get_submodule(name).register_forward_hook(note(name)) for name in names]
@@ -105,14 +111,17 @@ def channel_means(model, names, samples):
 
 @torch.no_grad()
 def correct_biases(graph, names, wanted, samples, at_once=8):
-    """Rounding shifts what a layer gives in the mean; its bias takes that back (Nagel et al., 2019). Some layers are put
-    right at a time, from the first on, since each sees what those before it give."""
+    """Rounding shifts what a layer gives in the mean; its bias takes that back (Nagel et al.,
+    2019). Some layers are put right at a time, from the first on, since each sees what those before
+    it give."""
     for i in range(0, len(names), at_once):
-        part = names[i:i + at_once]
+        part = names[i : i + at_once]
         for name, mean in channel_means(graph, part, samples[:CORRECTING]).items():
             conv = graph.get_submodule(name).conv
             shift = wanted[name] - mean
-            conv.bias = nn.Parameter(shift if conv.bias is None else conv.bias + shift, requires_grad=False)
+            conv.bias = nn.Parameter(
+                shift if conv.bias is None else conv.bias + shift, requires_grad=False
+            )
 
 
 def fold(module):
@@ -155,11 +164,18 @@ def put_activations(graph):
 
 
 def to_onnx(model, path, example, names, dynamic=None):
-    """Writes a model, whose quantised parts get their weights as 8-bit integers. example: a tuple of its inputs; names:
-    those of the inputs and, last, of the output."""
+    """Writes a model, whose quantised parts get their weights as 8-bit integers. example: a tuple
+    of its inputs; names: those of the inputs and, last, of the output."""
     torch.onnx.export(
-        model, example, str(path), opset_version=OPSET, do_constant_folding=False,
-        input_names=names[:-1], output_names=names[-1:], dynamic_axes=dynamic, dynamo=False,
+        model,
+        example,
+        str(path),
+        opset_version=OPSET,
+        do_constant_folding=False,
+        input_names=names[:-1],
+        output_names=names[-1:],
+        dynamic_axes=dynamic,
+        dynamo=False,
     )
     written = onnx.load(str(path))
     store_integers(written.graph)
@@ -169,7 +185,11 @@ def to_onnx(model, path, example, names, dynamic=None):
 def store_integers(graph):
     """Replaces weights that are rounded at run time by the integers that come of it."""
     known = {i.name: numpy_helper.to_array(i) for i in graph.initializer}
-    known |= {n.output[0]: numpy_helper.to_array(n.attribute[0].t) for n in graph.node if n.op_type == "Constant"}
+    known |= {
+        n.output[0]: numpy_helper.to_array(n.attribute[0].t)
+        for n in graph.node
+        if n.op_type == "Constant"
+    }
     for node in [n for n in graph.node if n.op_type == "QuantizeLinear" and n.input[0] in known]:
         weight, scale = known[node.input[0]], known[node.input[1]]
         integers = np.round(weight / scale.reshape(-1, *[1] * (weight.ndim - 1))).astype(np.int8)

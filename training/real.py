@@ -1,14 +1,19 @@
 """Real pages: photographs and scans that people wrote on, labelled by pixel, pages annotated with a
 stylus, whose strokes are known exactly, and printed pages that nobody wrote on.
 
-    $UNINK_REAL/pages/index.tsv, pages/NAME, labels/NAME.png    0 paper, 1 print, 2 handwriting, 3 not known
-    $UNINK_REAL/digital/ likewise                               exact, with 4 for handwriting over print
+    $UNINK_REAL/pages/index.tsv, pages/NAME, labels/NAME.png    0 paper, 1 print, 2 handwriting, 3
+        not known
+    $UNINK_REAL/digital/ likewise                               exact, with 4 for handwriting over
+        print
     $UNINK_REAL/digital/strokes/*.json.gz                       whole pages of pen strokes
     $UNINK_REAL/print/index.tsv, FILE                           nothing is handwriting
-    $UNINK_INK/sheets/index.tsv, FILE                           plain, lined or squared paper: all strokes are handwriting
+    $UNINK_INK/sheets/index.tsv, FILE                           plain, lined or squared paper: all
+        strokes are handwriting
 
-    python3 -m training.real            labels to train on and the print's size, under $UNINK_DATA/real
-    python3 -m training.real --fold 0   half of the training pages as a split of their own, "fold"; --fold 1, the other
+    python3 -m training.real            labels to train on and the print's size, under
+                                        $UNINK_DATA/real
+    python3 -m training.real --fold 0   half of the training pages as a split of their own, "fold";
+                                        --fold 1, the other
 
 Pages of one repository belong to one split: they often show one hand, one form or one exam.
 """
@@ -34,7 +39,8 @@ from .paths import data_root
 FOLDS = 2  # of the training pages, so that every page is judged by a network that has not seen it
 DOUBTFUL = 3  # trust in labels that were hard to tell
 SHEET = 2  # trust in what is found on a sheet of handwriting
-GIVEN = [net.PAPER, net.PRINT, net.WRITTEN, net.IGNORE, net.BOTH]  # what the labels of a folder mean
+# what the labels of a folder mean
+GIVEN = [net.PAPER, net.PRINT, net.WRITTEN, net.IGNORE, net.BOTH]
 DRAWN = 1.6  # pixels of a point, strokes that are drawn
 FAINT = 28  # grey levels below the paper: less is not ink, as in composed pages
 EDGE = 0.38  # share of a stroke's contrast: less is its soft edge
@@ -93,27 +99,37 @@ def printed_label(image):
 
 
 def trained_label(image, label):
-    """Labels to train on. Strokes are labelled some pixels wide of their ink: what is no darker than an edge has no
-    label, nor have pixels where handwriting and print meet."""
+    """Labels to train on. Strokes are labelled some pixels wide of their ink: what is no darker
+    than an edge has no label, nor have pixels where handwriting and print meet."""
     contrast = contrast_of(image)
     peak = cv2.dilate(contrast, np.ones((9, 9), np.uint8))
     out = np.array(GIVEN, np.uint8)[label]
     soft = (contrast < EDGE * peak) | (contrast < 8)
     out[soft & (label > 0)] = net.IGNORE
     out[(label == 1) & ~soft & (contrast < FAINT)] = net.IGNORE
-    near = [cv2.dilate((label == c).astype(np.uint8), np.ones((3, 3), np.uint8)) > 0 for c in (1, 2)]
+    near = [
+        cv2.dilate((label == c).astype(np.uint8), np.ones((3, 3), np.uint8)) > 0 for c in (1, 2)
+    ]
     out[near[0] & near[1]] = net.IGNORE
     return out
 
 
 def print_size(mask):
-    """The em of the print in a boolean mask of ink: the mode of the heights of components that look like characters and
-    have a neighbour of about their height, as the engine finds it."""
+    """The em of the print in a boolean mask of ink: the mode of the heights of components that look
+    like characters and have a neighbour of about their height, as the engine finds it."""
     count, _, stats, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=8)
     prior = 24 / 1754 * max(mask.shape)
     x, y, w, h, area = stats[1:].T.astype(float)
     solid = area / np.maximum(w * h, 1)
-    fits = (h >= 5) & (h >= prior / 6) & (h <= 4 * prior) & (w >= 0.15 * h) & (w <= 2 * h) & (solid > 0.27) & (solid < 0.9)
+    fits = (
+        (h >= 5)
+        & (h >= prior / 6)
+        & (h <= 4 * prior)
+        & (w >= 0.15 * h)
+        & (w <= 2 * h)
+        & (solid > 0.27)
+        & (solid < 0.9)
+    )
     x, y, w, h = (v[fits] for v in (x, y, w, h))
     order = np.argsort(x)
     x, y, w, h = (v[order] for v in (x, y, w, h))
@@ -149,12 +165,14 @@ def prepare_page(row, fold):
     folder_of = root() / "pages"
     image, label, path = page_of(folder_of, row["name"])
     trained = trained_label(image, label)
-    return written(path, trained, print_size(trained == net.PRINT), int(row["trust"]), row["repo"], fold)
+    return written(
+        path, trained, print_size(trained == net.PRINT), int(row["trust"]), row["repo"], fold
+    )
 
 
 def prepare_digital(row, fold):
-    """Writes the labels of one page that was annotated with a stylus: they say HAND, and not WRITTEN, where no print
-    lies under it. A soft edge has no label."""
+    """Writes the labels of one page that was annotated with a stylus: they say HAND, and not
+    WRITTEN, where no print lies under it. A soft edge has no label."""
     image, label, path = page_of(root() / "digital", row["name"])
     given = trained_label(image, label)
     trained = np.where(given == net.WRITTEN, net.HAND, given)
@@ -163,8 +181,14 @@ def prepare_digital(row, fold):
 
 
 def page_of(within, name):
-    path = next(p for p in (within / "pages" / (name + end) for end in (".jpg", ".webp")) if p.is_file())
-    return cv2.imread(str(path))[..., ::-1], cv2.imread(str(within / "labels" / (name + ".png")), cv2.IMREAD_GRAYSCALE), path
+    path = next(
+        p for p in (within / "pages" / (name + end) for end in (".jpg", ".webp")) if p.is_file()
+    )
+    return (
+        cv2.imread(str(path))[..., ::-1],
+        cv2.imread(str(within / "labels" / (name + ".png")), cv2.IMREAD_GRAYSCALE),
+        path,
+    )
 
 
 def written(path, label, em, trust, repo, fold, digital=False):
@@ -179,7 +203,9 @@ def prepare_strokes(path, fold):
     """Draws a page of pen strokes on white."""
     with gzip.open(path, "rt") as file:
         strokes = [s for s in json.load(file) if "hl" not in s]  # without highlighter
-    lines = [[np.array(line, float) * 0.05 * DRAWN for line in s.get("f") or [s["p"]]] for s in strokes]
+    lines = [
+        [np.array(line, float) * 0.05 * DRAWN for line in s.get("f") or [s["p"]]] for s in strokes
+    ]
     points = np.concatenate([line for each in lines for line in each])
     low = points.min(0) - 12
     w, h = (int(np.clip(v, 64, 2200)) for v in points.max(0) - low + 12)
@@ -194,10 +220,22 @@ def prepare_strokes(path, fold):
             cv2.polylines(image, each, False, colour, width, cv2.LINE_AA, 4)
     out = folder() / (path.name.split(".")[0] + ".strokes.png")
     cv2.imwrite(str(out), image[..., ::-1])
-    label = np.where(trained_label(image, np.full(image.shape[:2], 2, np.uint8)) == net.WRITTEN, net.HAND, net.PAPER)
+    label = np.where(
+        trained_label(image, np.full(image.shape[:2], 2, np.uint8)) == net.WRITTEN,
+        net.HAND,
+        net.PAPER,
+    )
     label[(label == net.PAPER) & (contrast_of(image) > 4)] = net.IGNORE
     em = print_size(np.zeros(label.shape, bool))
-    return written(out, label.astype(np.uint8), em, SHEET, path.name.split("_")[1].split(".")[0], fold, digital=True)
+    return written(
+        out,
+        label.astype(np.uint8),
+        em,
+        SHEET,
+        path.name.split("_")[1].split(".")[0],
+        fold,
+        digital=True,
+    )
 
 
 def prepare_print(row, fold):
@@ -208,7 +246,8 @@ def prepare_print(row, fold):
 
 
 def sheet_label(image):
-    """Labels of a sheet that nothing is printed on but rules: strokes; the rules, and what is doubtful, have none."""
+    """Labels of a sheet that nothing is printed on but rules: strokes; the rules, and what is
+    doubtful, have none."""
     ink = lifts.clear(*lifts.transmittance(image)).min(2)
     contrast = contrast_of(image)
     out = np.where(contrast > FAINT // 2, net.IGNORE, net.PAPER).astype(np.uint8)
@@ -221,8 +260,15 @@ def prepare_sheet(path):
     image = cv2.imread(str(path))[..., ::-1]
     label, out = sheet_label(image), folder() / (path.stem + ".sheet.png")
     cv2.imwrite(str(out), label)
-    return Source(str(path), str(out), print_size(np.zeros(label.shape, bool)), SHEET, float((label == net.WRITTEN).mean()),
-                  lifts.split_of(path), "sheets of handwriting")
+    return Source(
+        str(path),
+        str(out),
+        print_size(np.zeros(label.shape, bool)),
+        SHEET,
+        float((label == net.WRITTEN).mean()),
+        lifts.split_of(path),
+        "sheets of handwriting",
+    )
 
 
 def rows_of(path):
@@ -244,15 +290,22 @@ def prepare(fold=None, processes=2):
             found += pool.map(functools.partial(prepare_one, fold=fold), rows)
         strokes = sorted((root() / "digital" / "strokes").glob("*.json.gz"))
         found += pool.map(functools.partial(prepare_strokes, fold=fold), strokes)
-        found += pool.map(prepare_sheet, sorted((ink_root() / "sheets").glob("*.jpg")) if ink_root() else [])
+        found += pool.map(
+            prepare_sheet, sorted((ink_root() / "sheets").glob("*.jpg")) if ink_root() else []
+        )
     (folder() / "index.json").write_text(json.dumps([asdict(s) for s in found]))
     for split in sorted({s.split for s in found}):
         mine = [s for s in found if s.split == split]
-        print(f"{split}: {sum(s.hand > 0 for s in mine)} pages with handwriting, {sum(s.hand == 0 for s in mine)} without")
+        print(
+            f"{split}: {sum(s.hand > 0 for s in mine)} pages with handwriting, "
+            f"{sum(s.hand == 0 for s in mine)} without"
+        )
 
 
 if __name__ == "__main__":
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     p.add_argument("--fold", type=int, choices=range(FOLDS))
     cv2.setNumThreads(1)
     prepare(p.parse_args().fold)

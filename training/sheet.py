@@ -1,7 +1,7 @@
 """A sheet of paper in space, bent but hardly stretched, and how a camera sees it.
 
-Lengths are in halves of the page's longer side, points of the page are u, v from its middle, and so are those of the
-picture, x, y. All arrays of points may have any shape.
+Lengths are in halves of the page's longer side, points of the page are u, v from its middle, and so
+are those of the picture, x, y. All arrays of points may have any shape.
 """
 
 import numpy as np
@@ -10,7 +10,8 @@ REACH = 2  # how far from the middle a cross-section is known
 
 
 class Section:
-    """The cross-section of a sheet that is bent but not stretched, by the angle at which it rises along its length."""
+    """The cross-section of a sheet that is bent but not stretched, by the angle at which it rises
+    along its length."""
 
     def __init__(self, rise):
         self.s = np.linspace(-REACH, REACH, 4001)
@@ -24,7 +25,10 @@ class Section:
 
 def folded(degrees, at):
     """Up and down in turn, with creases that are not sharp at the places given."""
-    return lambda s: np.deg2rad(degrees) * (1 - sum((-1) ** k * np.tanh((s - a) / 0.03) for k, a in enumerate(at)))
+    return lambda s: (
+        np.deg2rad(degrees)
+        * (1 - sum((-1) ** k * np.tanh((s - a) / 0.03) for k, a in enumerate(at)))
+    )
 
 
 def straight(s):
@@ -32,12 +36,20 @@ def straight(s):
 
 
 class Sheet:
-    """across and down say how the page rises along its rows and its columns; both are turned by axis. crumple is a list of waves: how far along
-    each axis, frequencies, phases. turn and tilt, in degrees, turn the sheet about the camera's axis, and away from it; distance is the camera's
+    """across and down say how the page rises along its rows and its columns; both are turned by
+    axis. crumple is a list of waves: how far along each axis, frequencies, phases. turn and tilt,
+    in degrees, turn the sheet about the camera's axis, and away from it; distance is the camera's
     from the sheet, None for one that is far away."""
 
-    def __init__(self, across=straight, down=straight, axis=0, crumple=(), turn=0, tilt=(0, 0), distance=None):
-        self.across, self.down, self.crumple, self.distance = Section(across), Section(down), crumple, distance
+    def __init__(
+        self, across=straight, down=straight, axis=0, crumple=(), turn=0, tilt=(0, 0), distance=None
+    ):
+        self.across, self.down, self.crumple, self.distance = (
+            Section(across),
+            Section(down),
+            crumple,
+            distance,
+        )
         c, s = np.cos(np.deg2rad(axis)), np.sin(np.deg2rad(axis))
         self.axis = np.array([[c, s], [-s, c]])
         a, b, c = np.deg2rad([*tilt, turn])

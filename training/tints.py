@@ -1,4 +1,5 @@
-"""Tints laid on pages in training: a highlighter's strokes, which are writing, and printed panels, which are not."""
+"""Tints laid on pages in training: a highlighter's strokes, which are writing, and printed panels,
+which are not."""
 
 from dataclasses import replace
 
@@ -20,7 +21,8 @@ PALE = (0.25, 1)  # what is left of a highlighter's strength in a dim photograph
 
 
 def highlighted(rng, image, label):
-    """The page with strokes of one highlighter. What is under them stays, and counts as writing too."""
+    """The page with strokes of one highlighter. What is under them stays, and counts as writing
+    too."""
     pen = make_pen(rng, "highlighter")
     pen = replace(pen, density=pen.density * rng.uniform(*PALE))
     image, label = image.copy(), label.copy()
@@ -54,10 +56,15 @@ def start(rng, shape, printed):
 def lay(image, label, ink, at):
     """Lays ink with its top left corner at a pixel; what lies outside of the page is lost."""
     (h, w), (x, y) = label.shape, at
-    top, left, bottom, right = max(y, 0), max(x, 0), min(y + ink.shape[0], h), min(x + ink.shape[1], w)
+    top, left, bottom, right = (
+        max(y, 0),
+        max(x, 0),
+        min(y + ink.shape[0], h),
+        min(x + ink.shape[1], w),
+    )
     if bottom <= top or right <= left:
         return
-    ink = ink[top - y:bottom - y, left - x:right - x]
+    ink = ink[top - y : bottom - y, left - x : right - x]
     spot = (slice(top, bottom), slice(left, right))
     image[spot] = cv2.multiply(image[spot], ink, scale=1 / 255)
     inked, before = coverage(ink), label[spot].copy()
@@ -70,7 +77,11 @@ def panelled(rng, image, label):
     """The page with printed panels of one colour: their labels stay."""
     image = image.copy()
     h, w = label.shape
-    colour = np.array(HIGHLIGHTS[int(rng.integers(len(HIGHLIGHTS)))] if rng.random() < 0.5 else rng.uniform(150, 255, 3))
+    colour = np.array(
+        HIGHLIGHTS[int(rng.integers(len(HIGHLIGHTS)))]
+        if rng.random() < 0.5
+        else rng.uniform(150, 255, 3)
+    )
     for _ in range(int(rng.integers(*PANELS))):
         ph, pw = int(net.EM * np.exp(rng.uniform(0, 2.5))), int(w * rng.uniform(0.05, 0.9))
         y, x = int(rng.integers(max(h - ph, 1))), int(rng.integers(max(w - pw, 1)))

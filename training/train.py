@@ -2,7 +2,8 @@
 (training.data).
 
     python3 -m training.train RECIPE --out build/run            begins
-    python3 -m training.train RECIPE --out build/run --resume   goes on where it was stopped, or begins
+    python3 -m training.train RECIPE --out build/run --resume   goes on where it was stopped, or
+        begins
     python3 -m training.train RECIPE --out build/run --branch build/a --windows 30000
 
 A run can be stopped at any second. Every few minutes its state is written: weights, averaged
@@ -75,8 +76,8 @@ def recipe_of(path):
 
 def loss_of(logits, label):
     """The loss, and its first part for each window by itself. What decides is handwriting or not:
-    weighted log loss and soft Dice (Milletari et al., 2016) of that question, with a smaller part for
-    telling all four classes apart."""
+    weighted log loss and soft Dice (Milletari et al., 2016) of that question, with a smaller part
+    for telling all four classes apart."""
     logits = logits.float()
     weight = torch.tensor(CLASS_WEIGHTS + [0.0], device=logits.device)
     known = (label != N.IGNORE).float()
@@ -92,14 +93,18 @@ def loss_of(logits, label):
     t = hand.float()
     dice = 1 - (2 * (p * t).sum() + 50) / (p.sum() + t.sum() + 50)
     five = torch.cat([log_p, log_hand[:, None]], 1)
-    classes = -(w * five.gather(1, at.clamp(max=N.WRITTEN)[:, None])[:, 0]).sum() / w.sum().clamp(min=1)
+    classes = -(w * five.gather(1, at.clamp(max=N.WRITTEN)[:, None])[:, 0]).sum() / w.sum().clamp(
+        min=1
+    )
     each = log_loss.detach().sum((1, 2)) / w.sum((1, 2)).clamp(min=1)
     return decision + 0.4 * dice + 0.4 * classes, each
 
 
 def overview_loss(logits, present):
     known = present >= 0
-    loss = F.binary_cross_entropy_with_logits(logits.float(), present.clamp(min=0), reduction="none")
+    loss = F.binary_cross_entropy_with_logits(
+        logits.float(), present.clamp(min=0), reduction="none"
+    )
     return (loss * known).sum() / known.sum().clamp(min=1)
 
 
@@ -107,8 +112,8 @@ class Material:
     """Pages to train on: real ones and composed ones.
 
     Sources of one repository share what it is shown, so that two forms do not fill the run: each is
-    shown in inverse proportion to the root of their number. `hard` tells how often each is shown for
-    its last losses.
+    shown in inverse proportion to the root of their number. `hard` tells how often each is shown
+    for its last losses.
     """
 
     def __init__(self, shares, part=0, parts=1):
@@ -155,7 +160,9 @@ class Hardness:
         for at, loss in zip(sources, losses):
             if at >= 0:
                 before = self.loss[at]
-                self.loss[at] = loss if np.isnan(before) else REMEMBERED * before + (1 - REMEMBERED) * loss
+                self.loss[at] = (
+                    loss if np.isnan(before) else REMEMBERED * before + (1 - REMEMBERED) * loss
+                )
         known = ~np.isnan(self.loss)
         odds = np.ones(len(self.loss))
         if known.any():
@@ -194,14 +201,21 @@ class Ahead:
         return views.view(rng, image, label, r.windows, r.crop), at
 
     def ask(self, step, hard):
-        self.made[step] = [self.pool.submit(make, step, number, hard) for number in range(self.recipe.pages)]
+        self.made[step] = [
+            self.pool.submit(make, step, number, hard) for number in range(self.recipe.pages)
+        ]
 
     def batch(self, step):
         """Tensors of a step, and the sources of its pages."""
         seen, sources = zip(*[page.result(timeout=MADE_WITHIN) for page in self.made.pop(step)])
         join = lambda name, together: together([getattr(v, name) for v in seen])
-        batch = [join("windows", np.concatenate), join("overview", np.stack), join("places", np.concatenate),
-                 join("labels", np.concatenate), join("present", np.stack)]
+        batch = [
+            join("windows", np.concatenate),
+            join("overview", np.stack),
+            join("places", np.concatenate),
+            join("labels", np.concatenate),
+            join("present", np.stack),
+        ]
         return batch, sources
 
     def stop(self):
@@ -231,27 +245,33 @@ def logits_of(model, image, tile=640, margin=32):
     step = tile - 2 * margin
     for y in range(0, h, step):
         for x in range(0, w, step):
-            window = N.as_input(padded[y:y + tile, x:x + tile][None], device)
+            window = N.as_input(padded[y : y + tile, x : x + tile][None], device)
             places = torch.from_numpy(views.places_of(x - margin, y - margin, tile, scale))[None]
             seen = N.seen_by(context, places.to(device))
             logits = model.segmenter(window, seen)[0].cpu().numpy()
-            part = logits[:, margin:margin + min(step, h - y), margin:margin + min(step, w - x)]
-            out[:, y:y + step, x:x + step] = part
+            part = logits[:, margin : margin + min(step, h - y), margin : margin + min(step, w - x)]
+            out[:, y : y + step, x : x + step] = part
     return out
 
 
 def tally_of(logits, label):
-    """Of a page: the shares of its handwriting that is missed, and of its print that is lost, by the
-    bound; None where there is neither."""
-    odds = np.logaddexp(logits[N.HAND], logits[N.BOTH]) - np.logaddexp(logits[N.PAPER], logits[N.PRINT])
-    under = lambda mask: np.searchsorted(np.sort(odds[mask]), BOUNDS, side="right") / mask.sum() if mask.any() else None
+    """Of a page: the shares of its handwriting that is missed, and of its print that is lost, by
+    the bound; None where there is neither."""
+    odds = np.logaddexp(logits[N.HAND], logits[N.BOTH]) - np.logaddexp(
+        logits[N.PAPER], logits[N.PRINT]
+    )
+    under = lambda mask: (
+        np.searchsorted(np.sort(odds[mask]), BOUNDS, side="right") / mask.sum()
+        if mask.any()
+        else None
+    )
     missed, kept = under(np.isin(label, views.HANDS)), under(label == N.PRINT)
     return missed, None if kept is None else 1 - kept
 
 
 def figures_of(rows):
-    """Of pages' tallies: handwriting missed and print lost, the mean over pages with some; and what is missed with the
-    bound at which so much print is lost as ALIKE, so that trainings compare."""
+    """Of pages' tallies: handwriting missed and print lost, the mean over pages with some; and what
+    is missed with the bound at which so much print is lost as ALIKE, so that trainings compare."""
     missed = [row[0] for row in rows if row[0] is not None]
     lost = [row[1] for row in rows if row[1] is not None]
     if not missed or not lost:
@@ -267,7 +287,7 @@ def held_out(count=14):
     sources = real.sources("val")
     written = [s for s in sources if s.hand > 0 and s.trust > real.SHEET]
     clean = [s for s in sources if s.hand == 0]
-    chosen = written + clean[::max(1, len(clean) // count)]
+    chosen = written + clean[:: max(1, len(clean) // count)]
     shards = Shards("val", needed=False)
     composed = [shards.crop(i) for i in range(min(count, len(shards)))]
     exposed = lambda image, label: (views.expose(image), label)
@@ -283,8 +303,10 @@ def measure(model, rank=0, world=1):
     model.eval()
     out = {}
     for kind, pages in held_out().items():
-        rows = [tally_of(logits_of(model, image), label)
-                for image, label in (page() for page in pages[rank::world])]
+        rows = [
+            tally_of(logits_of(model, image), label)
+            for image, label in (page() for page in pages[rank::world])
+        ]
         if world > 1:
             parts = [None] * world
             dist.all_gather_object(parts, rows)
@@ -301,15 +323,17 @@ def average_gradients(parameters, world):
     dist.all_reduce(flat)
     at = 0
     for g in grads:
-        g.copy_(flat[at:at + g.numel()].view_as(g) / world)
+        g.copy_(flat[at : at + g.numel()].view_as(g) / world)
         at += g.numel()
 
 
 def averaging(decay):
     """The mean of the weights of the last steps; of the first few, of all of them."""
+
     @torch.no_grad()
     def update(means, now, count):
         torch._foreach_lerp_(means, now, 1 - min(decay, (1 + int(count)) / (10 + int(count))))
+
     return update
 
 
@@ -352,13 +376,20 @@ class Run:
         self.mean.load_state_dict(state["mean"])
         self.optimizer.load_state_dict(state["optimizer"])
         self.windows, self.step, self.losses = state["windows"], state["step"], state["losses"]
-        if len(state["hardness"]["loss"]) == len(self.hardness.loss):  # else the pages are others now
+        # else the pages are others now
+        if len(state["hardness"]["loss"]) == len(self.hardness.loss):
             self.hardness.go_on(state["hardness"])
 
     def save(self):
-        state = {"model": self.model.state_dict(), "mean": self.mean.state_dict(),
-                 "optimizer": self.optimizer.state_dict(), "windows": self.windows,
-                 "step": self.step, "losses": self.losses, "hardness": vars(self.hardness)}
+        state = {
+            "model": self.model.state_dict(),
+            "mean": self.mean.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "windows": self.windows,
+            "step": self.step,
+            "losses": self.losses,
+            "hardness": vars(self.hardness),
+        }
         self.write("state.pt", state)
 
     def rate(self):
@@ -436,10 +467,19 @@ class Run:
         """Figures of the averaged weights, and these weights."""
         figures = measure(self.mean.module, self.rank, self.world)
         self.note(**figures)
-        weights = {k: v.half() if v.is_floating_point() else v
-                   for k, v in self.mean.module.state_dict().items()}
-        self.write("weights.pt", {"ema": weights, "windows": self.windows,
-                                  "version": time.strftime("%Y-%m-%d"), "metrics": figures})
+        weights = {
+            k: v.half() if v.is_floating_point() else v
+            for k, v in self.mean.module.state_dict().items()
+        }
+        self.write(
+            "weights.pt",
+            {
+                "ema": weights,
+                "windows": self.windows,
+                "version": time.strftime("%Y-%m-%d"),
+                "metrics": figures,
+            },
+        )
 
     def note(self, **what):
         if self.rank == 0:
@@ -483,7 +523,9 @@ def work(rank, world, a):
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     p.add_argument("recipe")
     p.add_argument("--out", required=True)
     p.add_argument("--resume", action="store_true")
@@ -492,11 +534,18 @@ def main():
     p.add_argument("--every", default=3, type=float, help="minutes from state to state")
     p.add_argument("--measure", default=10_000, type=int, help="windows from figures to figures")
     p.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
-    p.add_argument("--half", action="store_true",
-                   help="bfloat16: measure first, without AVX-512 BF16 it is far slower")
+    p.add_argument(
+        "--half",
+        action="store_true",
+        help="bfloat16: measure first, without AVX-512 BF16 it is far slower",
+    )
     p.add_argument("--processes", default=2, type=int, help="on the CPU")
-    p.add_argument("--makers", default=0, type=int,
-                   help="processes that make pages, beside a GPU; on the CPU a thread is enough")
+    p.add_argument(
+        "--makers",
+        default=0,
+        type=int,
+        help="processes that make pages, beside a GPU; on the CPU a thread is enough",
+    )
     p.add_argument("--port", default=29511, type=int)
     a = p.parse_args()
     there = (Path(a.out) / "state.pt").exists()

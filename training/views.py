@@ -1,7 +1,8 @@
 """What the network is shown of a page in training: some windows, and the whole page small.
 
-A page is (image uint8 [H, W, 3] RGB, label uint8 [H, W]) at the working scale, body text at about net.SHOWN_EM
-pixels, its paper brought to white as the engine does. Labels are those of net, WRITTEN and IGNORE among them.
+A page is (image uint8 [H, W, 3] RGB, label uint8 [H, W]) at the working scale, body text at about
+net.SHOWN_EM pixels, its paper brought to white as the engine does. Labels are those of net, WRITTEN
+and IGNORE among them.
 """
 
 import functools
@@ -34,7 +35,8 @@ THICKNESS_SHARE = 0.5  # of writing that is laid, made thicker or thinner
 PENNED_SHARE = 0.8  # of visits to what was drawn on a screen, made to look like a pen's
 CAPTURED_SHARE = 0.7  # of visits to pages that never lay on paper
 HANDS = (net.HAND, net.BOTH, net.WRITTEN)
-# What writing is that is laid on paper, print, handwriting, both, handwriting over who knows what, and no label.
+# What writing is that is laid on paper, print, handwriting, both, handwriting over who knows what,
+# and no label.
 LAID_ON = np.array([net.HAND, net.BOTH, net.HAND, net.BOTH, net.WRITTEN, net.WRITTEN], np.uint8)
 DESCRIBED = 0.01  # share of a place that handwriting, or print, must cover to be told of
 BRIGHTEST = 4  # the most that dim paper is raised by
@@ -45,14 +47,22 @@ class View:
     windows: np.ndarray  # uint8 [n, S, S, 3]
     labels: np.ndarray  # uint8 [n, S, S]
     overview: np.ndarray  # uint8 [OVERVIEW_SIDE, OVERVIEW_SIDE, 3]
-    places: np.ndarray  # float32 [n, S/32, S/32, 2], where the overview shows the places under each window, -1 to 1
-    present: np.ndarray  # float32 [2, side/8, side/8]: handwriting, print; -1 where that is not known
+    # float32 [n, S/32, S/32, 2], where the overview shows the places under each window, -1 to 1
+    places: np.ndarray
+    # float32 [2, side/8, side/8]: handwriting, print; -1 where that is not known
+    present: np.ndarray
 
 
 def expose(image):
-    """Brings the paper of the page's better lit parts to white, each channel by itself, as the engine does."""
+    """Brings the paper of the page's better lit parts to white, each channel by itself, as the
+    engine does."""
     h, w = (n // 16 * 16 for n in image.shape[:2])
-    cells = image[:h, :w].reshape(h // 16, 16, w // 16, 16, 3).transpose(0, 2, 1, 3, 4).reshape(-1, 256, 3)
+    cells = (
+        image[:h, :w]
+        .reshape(h // 16, 16, w // 16, 16, 3)
+        .transpose(0, 2, 1, 3, 4)
+        .reshape(-1, 256, 3)
+    )
     paper = np.quantile(np.partition(cells, 205, 1)[:, 205].astype(np.float32), 0.75, 0)
     gain = np.clip(255 / np.maximum(paper, 1), 1, BRIGHTEST)
     return cv2.LUT(image, np.clip(np.arange(256)[:, None] * gain, 0, 255).astype(np.uint8)[None])
@@ -65,14 +75,17 @@ def overview_scale(h, w):
 def overview_of(image):
     h, w = image.shape[:2]
     scale = overview_scale(h, w)
-    small = cv2.resize(image, (max(1, round(w * scale)), max(1, round(h * scale))), interpolation=cv2.INTER_AREA)
+    small = cv2.resize(
+        image, (max(1, round(w * scale)), max(1, round(h * scale))), interpolation=cv2.INTER_AREA
+    )
     out = np.full((net.OVERVIEW_SIDE, net.OVERVIEW_SIDE, 3), 255, np.uint8)
-    out[:small.shape[0], :small.shape[1]] = small
+    out[: small.shape[0], : small.shape[1]] = small
     return out
 
 
 def places_of(x, y, size, scale):
-    """Where the overview shows the middles of the cells under a window, from -1 at its left and top to 1."""
+    """Where the overview shows the middles of the cells under a window, from -1 at its left and top
+    to 1."""
     middle = np.arange(size // net.MULTIPLE) * net.MULTIPLE + net.MULTIPLE / 2
     u, v = ((a + middle) * scale * 2 / net.OVERVIEW_SIDE - 1 for a in (x, y))
     return np.stack(np.meshgrid(u, v), -1).astype(np.float32)
@@ -81,24 +94,32 @@ def places_of(x, y, size, scale):
 def present_in(label):
     """Of each place of the overview, whether there is handwriting and whether there is print."""
     scale, side = overview_scale(*label.shape), net.OVERVIEW_SIDE // net.OVERVIEW_STRIDE
-    m = np.float32([[scale / net.OVERVIEW_STRIDE, 0, 0], [0, scale / net.OVERVIEW_STRIDE, 0]])
     out = []
     for kinds in (HANDS, (net.PRINT, net.BOTH)):
         h, w = (max(1, round(n * scale / net.OVERVIEW_STRIDE)) for n in label.shape)
-        share = lambda mask: cv2.resize(mask.astype(np.float32), (w, h), interpolation=cv2.INTER_AREA)
-        there, unknown = share(np.isin(label, kinds)), share(label == net.IGNORE)
+        there, unknown = (
+            cv2.resize(mask.astype(np.float32), (w, h), interpolation=cv2.INTER_AREA)
+            for mask in (np.isin(label, kinds), label == net.IGNORE)
+        )
         cells = np.zeros((side, side), np.float32)
-        cells[:h, :w] = np.where(there > DESCRIBED, 1, np.where(unknown > DESCRIBED, -1, 0))[:side, :side]
+        cells[:h, :w] = np.where(there > DESCRIBED, 1, np.where(unknown > DESCRIBED, -1, 0))[
+            :side, :side
+        ]
         out.append(cells)
     return np.stack(out)
 
 
 def view(rng, image, label, count, size):
-    """Shows `count` windows of a page, more often where there is handwriting or print, and the page."""
+    """Shows `count` windows of a page, more often where there is handwriting or print, and the
+    page."""
     h, w = label.shape
     if h < size or w < size:
-        image = cv2.copyMakeBorder(image, 0, max(size - h, 0), 0, max(size - w, 0), cv2.BORDER_REFLECT_101)
-        label = cv2.copyMakeBorder(label, 0, max(size - h, 0), 0, max(size - w, 0), cv2.BORDER_REFLECT_101)
+        image = cv2.copyMakeBorder(
+            image, 0, max(size - h, 0), 0, max(size - w, 0), cv2.BORDER_REFLECT_101
+        )
+        label = cv2.copyMakeBorder(
+            label, 0, max(size - h, 0), 0, max(size - w, 0), cv2.BORDER_REFLECT_101
+        )
         h, w = label.shape
     hand = np.flatnonzero(np.isin(label[::8, ::8], HANDS))
     printed = np.flatnonzero(label[::8, ::8] == net.PRINT)
@@ -111,16 +132,20 @@ def view(rng, image, label, count, size):
             y, x = (int(rng.integers(0, n - size + 1)) for n in (h, w))
         else:
             cy, cx = (8 * v for v in divmod(int(at[rng.integers(len(at))]), columns))
-            y, x = (int(np.clip(c - rng.integers(0, size), 0, n - size)) for c, n in ((cy, h), (cx, w)))
-        windows.append(image[y:y + size, x:x + size])
-        labels.append(label[y:y + size, x:x + size])
+            y, x = (
+                int(np.clip(c - rng.integers(0, size), 0, n - size)) for c, n in ((cy, h), (cx, w))
+            )
+        windows.append(image[y : y + size, x : x + size])
+        labels.append(label[y : y + size, x : x + size])
         places.append(places_of(x, y, size, scale))
-    return View(np.stack(windows), np.stack(labels), overview_of(image), np.stack(places), present_in(label))
+    return View(
+        np.stack(windows), np.stack(labels), overview_of(image), np.stack(places), present_in(label)
+    )
 
 
 def real_page(rng, source, other=None, sparse_share=SPARSE_SHARE):
-    """A real page at about the working scale, a little turned, with other tones than it came with. The writing of the
-    other source, where there is one, is laid on it."""
+    """A real page at about the working scale, a little turned, with other tones than it came with.
+    The writing of the other source, where there is one, is laid on it."""
     image, label = inked(rng, source)
     if other:
         written, where = inked(rng, other)
@@ -154,8 +179,8 @@ def real_page(rng, source, other=None, sparse_share=SPARSE_SHARE):
 
 
 def inked(rng, source):
-    """A real page at about the working scale, at times with its writing in another ink; with a pen's where it was drawn
-    on a screen."""
+    """A real page at about the working scale, at times with its writing in another ink; with a
+    pen's where it was drawn on a screen."""
     image, label = sized(rng, source)
     mask = np.isin(label, HANDS)
     if source.digital and rng.random() < PENNED_SHARE:
@@ -166,10 +191,12 @@ def inked(rng, source):
 
 
 def penned(rng, image, mask):
-    """The even ink under the mask as a pen's or pencil's: of uneven strength along the strokes, grained, at times bled
-    into the paper."""
+    """The even ink under the mask as a pen's or pencil's: of uneven strength along the strokes,
+    grained, at times bled into the paper."""
     h, w = mask.shape
-    strength = rng.uniform(0.55, 1) + rng.uniform(0.05, 0.25) * capture.field(rng, h, w, max(h, w) / (net.EM * rng.uniform(0.5, 3)))
+    strength = rng.uniform(0.55, 1) + rng.uniform(0.05, 0.25) * capture.field(
+        rng, h, w, max(h, w) / (net.EM * rng.uniform(0.5, 3))
+    )
     grain = rng.standard_normal((h, w)).astype(np.float32)
     if rng.random() < 0.5:
         grain = 2 * cv2.GaussianBlur(grain, (0, 0), rng.uniform(0.6, 1.2))
@@ -178,7 +205,12 @@ def penned(rng, image, mask):
     other = np.clip(paper - (paper - image) * strength[..., None], 0, 255)
     if rng.random() < 0.4:
         other = cv2.GaussianBlur(other, (0, 0), rng.uniform(0.4, 0.9))
-    soft = cv2.blur(cv2.dilate(mask.astype(np.uint8), np.ones((3, 3), np.uint8)) * 255, (3, 3)).astype(np.float32) / 255
+    soft = (
+        cv2.blur(cv2.dilate(mask.astype(np.uint8), np.ones((3, 3), np.uint8)) * 255, (3, 3)).astype(
+            np.float32
+        )
+        / 255
+    )
     return (image + (other - image) * soft[..., None]).astype(np.uint8)
 
 
@@ -187,7 +219,9 @@ def captured(rng, image, label):
     maps = capture.warp_map(rng, *label.shape)
     if maps is not None:
         image = capture.warp(image, maps)
-        label = cv2.remap(label, *maps, cv2.INTER_NEAREST, borderMode=cv2.BORDER_CONSTANT, borderValue=net.IGNORE)
+        label = cv2.remap(
+            label, *maps, cv2.INTER_NEAREST, borderMode=cv2.BORDER_CONSTANT, borderValue=net.IGNORE
+        )
     image = capture.blur(rng, [image])[0]
     image = capture.capture(rng, image, None)
     faint = np.isin(label, HANDS) & (real.contrast_of(image) < real.FAINT // 2)
@@ -201,18 +235,23 @@ def sized(rng, source):
 
 
 def transplanted(rng, image, label, written, where):
-    """The page with another page's writing on it, by what that takes of the light (copy and paste, Ghiasi et al., 2021).
-    What lies under it is known: print, paper, or neither. Pixels whose print hides the writing have no label, nor have
-    the writing's soft edges."""
+    """The page with another page's writing on it, by what that takes of the light (copy and paste,
+    Ghiasi et al., 2021). What lies under it is known: print, paper, or neither. Pixels whose print
+    hides the writing have no label, nor have the writing's soft edges."""
     (h, w), (oh, ow) = label.shape, where.shape
     y, x = (int((n - o) / 2 + rng.uniform(-0.4, 0.4) * n) for n, o in ((h, oh), (w, ow)))
     top, left, bottom, right = max(y, 0), max(x, 0), min(y + oh, h), min(x + ow, w)
     if bottom <= top or right <= left:
         return image, label
-    written, where = (a[top - y:bottom - y, left - x:right - x] for a in (written, where))
+    written, where = (a[top - y : bottom - y, left - x : right - x] for a in (written, where))
     written, where = bent(rng, written, where)
     hand = strokes(np.isin(where, (net.WRITTEN, net.HAND)))
-    edge = (cv2.dilate(hand, np.ones((5, 5), np.uint8)) > 0) & (where != net.PRINT) & (where != net.PAPER) & (hand == 0)
+    edge = (
+        (cv2.dilate(hand, np.ones((5, 5), np.uint8)) > 0)
+        & (where != net.PRINT)
+        & (where != net.PAPER)
+        & (hand == 0)
+    )
     paper = cv2.morphologyEx(written, cv2.MORPH_CLOSE, np.ones((25, 25), np.uint8))
     passes = (written.astype(np.float32) + 1) / (paper.astype(np.float32) + 1)
     passes[(hand == 0) & ~edge] = 1
@@ -227,7 +266,9 @@ def transplanted(rng, image, label, written, where):
     image[spot] = after
     under = label[spot]
     laid = LAID_ON[np.minimum(under, len(LAID_ON) - 1)]
-    label[spot] = np.where(hidden, net.IGNORE, np.where(hand > 0, laid, np.where(edge, net.IGNORE, under)))
+    label[spot] = np.where(
+        hidden, net.IGNORE, np.where(hand > 0, laid, np.where(edge, net.IGNORE, under))
+    )
     return image, label
 
 
@@ -245,28 +286,38 @@ def sparse(rng, where):
 
 
 def bent(rng, written, where):
-    """The writing as if by another hand: bent as a sheet of rubber (elastic distortions, Simard et al., 2003)."""
+    """The writing as if by another hand: bent as a sheet of rubber (elastic distortions, Simard et
+    al., 2003)."""
     h, w = where.shape
     length = net.EM * rng.uniform(*BENDS)
     far = length * rng.uniform(*BENT)
     xs, ys = np.meshgrid(np.arange(w, dtype=np.float32), np.arange(h, dtype=np.float32))
     maps = [at + far * capture.field(rng, h, w, max(h, w) / length) for at in (xs, ys)]
-    return (cv2.remap(a, *maps, how, borderMode=cv2.BORDER_CONSTANT, borderValue=fill)
-            for a, how, fill in ((written, cv2.INTER_LINEAR, (255,) * 3), (where, cv2.INTER_NEAREST, net.PAPER)))
+    return (
+        cv2.remap(a, *maps, how, borderMode=cv2.BORDER_CONSTANT, borderValue=fill)
+        for a, how, fill in (
+            (written, cv2.INTER_LINEAR, (255,) * 3),
+            (where, cv2.INTER_NEAREST, net.PAPER),
+        )
+    )
 
 
 def other_thickness(rng, passes, hand):
-    """The writing as if by another pen: strokes a pixel or two thicker, or a pixel thinner where that leaves them whole."""
+    """The writing as if by another pen: strokes a pixel or two thicker, or a pixel thinner where
+    that leaves them whole."""
     kernel = np.ones((3, 3) if rng.random() < 0.4 else (2, 2), np.uint8)
     if rng.random() < 0.7:
         return cv2.erode(passes, kernel), cv2.dilate(hand, kernel)
     kernel = np.ones((2, 2), np.uint8)
     thinner = cv2.erode(hand, kernel)
-    return (cv2.dilate(passes, kernel), thinner) if 2 * thinner.sum() > hand.sum() else (passes, hand)
+    return (
+        (cv2.dilate(passes, kernel), thinner) if 2 * thinner.sum() > hand.sum() else (passes, hand)
+    )
 
 
 def strokes(mask):
-    """The mask without what is as solid as a filled bubble: away from its ring it is no writing, but a printed dot."""
+    """The mask without what is as solid as a filled bubble: away from its ring it is no writing,
+    but a printed dot."""
     _, labels, stats, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=8)
     _, _, w, h, area = stats.T
     solid = (area > SOLID * w * h) & (np.minimum(w, h) > DOT)
@@ -293,22 +344,43 @@ def placed(rng, image, label, scale):
         m[:, 2] = (w / 2, h / 2) - m[:, :2] @ (w / 2, h / 2)
     free = np.array([w * scale - ow, h * scale - oh]) / 2
     m[:, 2] += np.array([ow - w, oh - h]) / 2 + rng.uniform(-1, 1, 2) * np.maximum(free, 0)
-    image = cv2.warpAffine(image, m, (ow, oh), flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-    return image, cv2.warpAffine(label, m, (ow, oh), flags=cv2.INTER_NEAREST, borderMode=cv2.BORDER_CONSTANT, borderValue=net.IGNORE)
+    image = cv2.warpAffine(
+        image, m, (ow, oh), flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
+    )
+    return image, cv2.warpAffine(
+        label,
+        m,
+        (ow, oh),
+        flags=cv2.INTER_NEAREST,
+        borderMode=cv2.BORDER_CONSTANT,
+        borderValue=net.IGNORE,
+    )
 
 
 def reinked(rng, image, mask):
-    """The ink under the mask in another colour, so that neither writing nor print is known by its colour alone."""
+    """The ink under the mask in another colour, so that neither writing nor print is known by its
+    colour alone."""
     if not mask.any():
         return image
     paper = cv2.split(cv2.morphologyEx(image, cv2.MORPH_CLOSE, np.ones((25, 25), np.uint8)))
     light = cv2.split(image)
-    taken = functools.reduce(cv2.max, [cv2.subtract(p, v) for p, v in zip(paper, light)]).astype(np.float32) * (1 / 255)
-    ink = 1 - np.array(ink_colour(rng) if rng.random() < 0.6 else (rng.uniform(0, 60),) * 3, np.float32) / 255
+    taken = functools.reduce(cv2.max, [cv2.subtract(p, v) for p, v in zip(paper, light)]).astype(
+        np.float32
+    ) * (1 / 255)
+    ink = (
+        1
+        - np.array(ink_colour(rng) if rng.random() < 0.6 else (rng.uniform(0, 60),) * 3, np.float32)
+        / 255
+    )
     usual = np.median(taken[mask])
     taken *= max(rng.uniform(0.7, 1.2), 0.3 / max(usual * ink.max(), 0.05))  # it can still be seen
     cv2.min(taken, 1, taken)
-    soft = cv2.blur(cv2.dilate(mask.astype(np.uint8), np.ones((5, 5), np.uint8)) * 255, (3, 3)).astype(np.float32) / 255
+    soft = (
+        cv2.blur(cv2.dilate(mask.astype(np.uint8), np.ones((5, 5), np.uint8)) * 255, (3, 3)).astype(
+            np.float32
+        )
+        / 255
+    )
     out = []
     for p, v, k in zip(paper, light, ink):
         other = cv2.multiply(p, 1 - taken * k, dtype=cv2.CV_32F)
@@ -340,7 +412,9 @@ def retoned(rng, image):
     if rng.random() < 0.35:
         changed = capture.contrast(rng, changed)
     if rng.random() < 0.25:
-        changed = changed + rng.standard_normal(image.shape[:2] + (1,), np.float32) * abs(rng.normal(0, 6))
+        changed = changed + rng.standard_normal(image.shape[:2] + (1,), np.float32) * abs(
+            rng.normal(0, 6)
+        )
     if rng.random() < 0.03:
         changed = capture.binarise(rng, changed)
     image = np.clip(changed, 0, 255).astype(np.uint8)
@@ -357,7 +431,10 @@ def composed_page(rng, image, label):
         image, label = np.rot90(image, turns), np.rot90(label, turns)
     if rng.random() < 0.5:
         tone = rng.uniform(0.8, 1.15) * (1 + rng.normal(0, 0.03, 3))
-        image = cv2.LUT(np.ascontiguousarray(image), np.clip(np.arange(256)[:, None] * tone, 0, 255).astype(np.uint8)[None])
+        image = cv2.LUT(
+            np.ascontiguousarray(image),
+            np.clip(np.arange(256)[:, None] * tone, 0, 255).astype(np.uint8)[None],
+        )
     return expose(np.ascontiguousarray(image)), np.ascontiguousarray(label)
 
 

@@ -22,14 +22,16 @@ HANDWRITTEN = re.compile(
 UNFIT = re.compile(
     r"symbol|icon|emoji|dingbat|math|circos|music|barcode|dseg|denemo|braille|kanjistroke|"
     r"pixmaps|cegui|ornament|jsmath|msbm|esint|stmary|lastresort|adobeblank|redacted|"
-    r"lilypond|sazanami-bitmap|chess|wqy-bitmap|unifont|glyph|tangut|signwriting", re.I
+    r"lilypond|sazanami-bitmap|chess|wqy-bitmap|unifont|glyph|tangut|signwriting",
+    re.I,
 )
 SCRIPT = re.compile(
     r"great-vibes|allura|alex-brush|pacifico|dancing|sacramento|satisfy|tangerine|parisienne|"
     r"pinyon|yellowtail|cookie|kaushan|lobster|courgette|italianno|rouge-script|petit-formal|"
     r"monsieur|herr-von|imperial-script|playball|niconne|marck|bilbo|mr-dafoe|euphoria|"
     r"berkshire|grand-hotel|isabella|leckerli|typoscript|gazis|teranoptia|ma-shan-zheng|"
-    r"uncial|unifraktur|blankenburg|joscelyn|rufina|lemonada|hachi-maru|apropal|hosny-thabit", re.I
+    r"uncial|unifraktur|blankenburg|joscelyn|rufina|lemonada|hachi-maru|apropal|hosny-thabit",
+    re.I,
 )
 DISPLAY = re.compile(
     r"aenigma|dustin|f500|engadget|sipa|bajaderka|beteckna|atarismall|amiga|bebas|cherrybomb|"
@@ -39,7 +41,8 @@ DISPLAY = re.compile(
     r"do-hyeon|zcool-q|zcool-kuaile|suez|rozha|baloo|oswald|summersby|staypuft|tiresias-info|"
     r"league|ocr|pixel|radisnoir|play|rikasa|sjfonts|spleen|sixtyfour|stencil|tomsontalks|"
     r"tuffy|unikurd|viaoda|xolonium|zag|fjalla|goudybook|isabella|klaudia|levien|misaki|"
-    r"outline|shadow|black|heavy|extrabold|ultra|thin|hairline", re.I
+    r"outline|shadow|black|heavy|extrabold|ultra|thin|hairline",
+    re.I,
 )
 TYPEWRITER = re.compile(r"special-elite|courier|cutive|gnutypewriter|lmtypewriter|compagnon", re.I)
 
@@ -53,7 +56,8 @@ COLLECTIONS = {
     "ja": ("Noto Sans CJK JP", "Noto Serif CJK JP"),
     "ko": ("Noto Sans CJK KR", "Noto Serif CJK KR"),
 }
-SPARE = ("Noto Sans", "Noto Sans CJK SC", "Noto Sans CJK JP")  # the system's, for what a page's own face lacks
+# the system's, for what a page's own face lacks
+SPARE = ("Noto Sans", "Noto Sans CJK SC", "Noto Sans CJK JP")
 FULL_WIDTH = {"ru", "uk", "el"}  # East Asian faces set these in full-width letters
 NOTO = pathlib.Path("/usr/share/fonts/truetype/noto")
 
@@ -77,7 +81,9 @@ def scan():
         form = r"%{file}\t%{family[0]}\t%{weight}\t%{slant}\t%{spacing}\t%{lang}\n"
         folders = [pages.DATA / "fonts", pages.DATA / "print-fonts", NOTO]
         found = [str(folder) for folder in folders if folder.exists()]
-        out = subprocess.run(["fc-scan", "--format", form, *found], capture_output=True, check=False)
+        out = subprocess.run(
+            ["fc-scan", "--format", form, *found], capture_output=True, check=False
+        )
         pages.write_whole(listing, out.stdout)
     return listing.read_text(errors="replace").splitlines()
 
@@ -125,11 +131,16 @@ def faces():
 
 
 def check():
-    """Fail where the system lacks faces that pages count on: their text would be rows of empty boxes."""
+    """Fail where the system lacks faces that pages count on: their text would be rows of empty
+    boxes."""
     wanted = {*SPARE, *(name for names in COLLECTIONS.values() for name in names)}
-    listing = subprocess.run(["fc-list", ":", "family"], capture_output=True, check=True, text=True).stdout
+    listing = subprocess.run(
+        ["fc-list", ":", "family"], capture_output=True, check=True, text=True
+    ).stdout
     if missing := wanted - {name for line in listing.splitlines() for name in line.split(",")}:
-        raise SystemExit(f"no font {', '.join(sorted(missing))}: apt-get install fonts-noto-core fonts-noto-cjk")
+        raise SystemExit(
+            f"no font {', '.join(sorted(missing))}: apt-get install fonts-noto-core fonts-noto-cjk"
+        )
 
 
 @functools.cache
@@ -139,8 +150,12 @@ def pool(split, lang, use):
     uses = ("text", "mono") if use == "text" and lang in COLLECTIONS else (use,)
     unfit = {"ja", "zh-cn", "zh-tw"} if lang in FULL_WIDTH else set()
     return [
-        face for face in faces()
-        if face.use in uses and code in face.langs and face.split == split and not unfit & face.langs
+        face
+        for face in faces()
+        if face.use in uses
+        and code in face.langs
+        and face.split == split
+        and not unfit & face.langs
     ]
 
 

@@ -1,7 +1,9 @@
-"""Blocks of print drawn without a browser, many a second: text in every language of training.layouts.text, and in scripts beyond them.
+"""Blocks of print drawn without a browser, many a second: text in every language of
+training.layouts.text, and in scripts beyond them.
 
-What the scripts beyond say nobody here knows, so that neither is it known which way up they stand: they teach the orientation network to
-be unsure (outlier exposure, Hendrycks et al., 2019), as do drawings without letters. Scripts are held out by their names.
+What the scripts beyond say nobody here knows, so that neither is it known which way up they stand:
+they teach the orientation network to be unsure (outlier exposure, Hendrycks et al., 2019), as do
+drawings without letters. Scripts are held out by their names.
 """
 
 import collections
@@ -19,10 +21,13 @@ from training.layouts import fonts, text
 
 FINE = 3  # print is drawn so many times larger
 # The scripts of text.LANGUAGES, and what is no script, as Noto names its faces.
-KNOWN = re.compile(r"NotoSans(|Arabic|Armenian|Bengali|Devanagari|Display|Ethiopic|Georgian|Gujarati|Gurmukhi|Hebrew|Kannada|Khmer|Lao|LaoLooped|"
-                   r"Malayalam|Math|Mono|Myanmar|Oriya|SignWriting|Sinhala|Symbols2?|Tamil|TamilSupplement|Telugu|Thai|ThaiLooped|"
-                   r"Tifinagh.+|AdlamUnjoined|Duployan)-Regular.ttf")
-ALPHABETS = ("LATIN", "GREEK", "CYRILLIC", "COMBINING", "MODIFIER", "ARABIC", "DEVANAGARI")  # that other scripts' faces hold beside theirs
+KNOWN = re.compile(
+    r"NotoSans(|Arabic|Armenian|Bengali|Devanagari|Display|Ethiopic|Georgian|Gujarati|Gurmukhi|Hebrew|Kannada|Khmer|Lao|LaoLooped|"
+    r"Malayalam|Math|Mono|Myanmar|Oriya|SignWriting|Sinhala|Symbols2?|Tamil|TamilSupplement|Telugu|Thai|ThaiLooped|"
+    r"Tifinagh.+|AdlamUnjoined|Duployan)-Regular.ttf"
+)
+# that other scripts' faces hold beside theirs
+ALPHABETS = ("LATIN", "GREEK", "CYRILLIC", "COMBINING", "MODIFIER", "ARABIC", "DEVANAGARI")
 
 
 @functools.cache
@@ -33,15 +38,22 @@ def characters(path):
 
 @functools.cache
 def unknown(split):
-    """The faces of scripts that no language here has, each with its letters and its marks: [(path, letters, marks)]."""
+    """The faces of scripts that no language here has, each with its letters and its marks: [(path,
+    letters, marks)]."""
     found = []
     for path in sorted(fonts.NOTO.glob("NotoSans*-Regular.ttf")):
         if KNOWN.fullmatch(path.name) or pages.split_of("script:" + path.name) != split:
             continue
-        own = [c for c in sorted(characters(str(path))) if not unicodedata.name(c, "LATIN").startswith(ALPHABETS)]
+        own = [
+            c
+            for c in sorted(characters(str(path)))
+            if not unicodedata.name(c, "LATIN").startswith(ALPHABETS)
+        ]
         letters = [c for c in own if unicodedata.category(c)[0] == "L"]
         if len(letters) > 9:
-            found.append((str(path), letters, [c for c in own if unicodedata.category(c) in ("Mn", "Mc")]))
+            found.append(
+                (str(path), letters, [c for c in own if unicodedata.category(c) in ("Mn", "Mc")])
+            )
     return found
 
 
@@ -66,23 +78,31 @@ def font(path, size):
 
 @functools.cache
 def files(split, lang):
-    """The files of a language's faces, without East Asian ones for others, which do not join letters."""
+    """The files of a language's faces, without East Asian ones for others, which do not join
+    letters."""
     eastern = {"zh-cn", "zh-tw", "ja", "ko"}
-    found = [f for use in ("text", "mono", "typewriter", "display") for f in fonts.pool(split, lang, use)
-             if f.regular != "local" and (lang in fonts.COLLECTIONS or not eastern & f.langs)]
+    found = [
+        f
+        for use in ("text", "mono", "typewriter", "display")
+        for f in fonts.pool(split, lang, use)
+        if f.regular != "local" and (lang in fonts.COLLECTIONS or not eastern & f.langs)
+    ]
     return [path for f in found for path in (f.regular, f.bold) if path]
 
 
 def script(lang):
     """The script of a language's most frequent letters."""
-    letters = [c for line in (text.terms(lang) + text.sentences(lang))[::7] for c in line if c.isalpha()]
+    letters = [
+        c for line in (text.terms(lang) + text.sentences(lang))[::7] for c in line if c.isalpha()
+    ]
     names = collections.Counter(unicodedata.name(c, "").split(" ")[0] for c in letters)
     return names.most_common(1)[0][0]
 
 
 @functools.cache
 def languages(split):
-    """Languages, and how often each comes: each script as often as any other, but for Latin, which comes four times as often."""
+    """Languages, and how often each comes: each script as often as any other, but for Latin, which
+    comes four times as often."""
     found = [lang for lang in text.LANGUAGES if files(split, lang)]
     scripts = [script(lang) for lang in found]
     weights = np.array([(4 if s == "LATIN" else 1) / scripts.count(s) for s in scripts])
@@ -90,28 +110,42 @@ def languages(split):
 
 
 def of_language(rng, split, lang=None):
-    """How a language's text is drawn: a face, what makes a line of it, and its direction. Without a name it is any."""
+    """How a language's text is drawn: a face, what makes a line of it, and its direction. Without a
+    name it is any."""
     if not lang:
         found, weights = languages(split)
         lang = found[int(rng.choice(len(found), p=weights))]
-    whole = len(text.sentences(lang)) > 50 and rng.random() < 0.7  # of Khmer and Lao there are hardly more than words
-    make = lambda: some(rng, text.sentences(lang)) if whole else " ".join(some(rng, text.terms(lang)) for _ in range(int(rng.integers(1, 5))))
+    # of Khmer and Lao there are hardly more than words
+    whole = len(text.sentences(lang)) > 50 and rng.random() < 0.7
+    make = lambda: (
+        some(rng, text.sentences(lang))
+        if whole
+        else " ".join(some(rng, text.terms(lang)) for _ in range(int(rng.integers(1, 5))))
+    )
     return some(rng, files(split, lang)), make, "rtl" if lang in text.RIGHT_TO_LEFT else None
 
 
 def of_unknown(rng, split):
     path, letters, marks = some(rng, unknown(split))
     letters = [some(rng, letters) for _ in range(40)]  # a language uses few of a script's signs
-    return path, lambda: " ".join(word_of(rng, letters, marks) for _ in range(int(rng.integers(1, 9)))), None
+    return (
+        path,
+        lambda: " ".join(word_of(rng, letters, marks) for _ in range(int(rng.integers(1, 9)))),
+        None,
+    )
 
 
 def draw(rng, side, em, kind):
-    """A block of lines of one kind (of_language or of_unknown), grey uint8 [side, side], body text at an em of about em px."""
+    """A block of lines of one kind (of_language or of_unknown), grey uint8 [side, side], body text
+    at an em of about em px."""
     path, make, direction = kind
     size = em * math.exp(rng.normal(0, 0.2))
     picture = Image.new("L", (side * FINE, side * FINE), 255)
     pen, ink = ImageDraw.Draw(picture), int(rng.choice((0, 0, 0, 40, 110)))
-    leading, aligned = size * rng.uniform(1.2, 2.4), rng.choice(("left", "right", "middle", "anywhere"))
+    leading, aligned = (
+        size * rng.uniform(1.2, 2.4),
+        rng.choice(("left", "right", "middle", "anywhere")),
+    )
     margin, wide = rng.uniform(-20, 40), rng.uniform(0.5, 1.5) * side
     numbered, heads, y = rng.random() < 0.2, rng.random() < 0.15, rng.uniform(-size, size)
     number = int(rng.integers(1, 30))
@@ -120,13 +154,17 @@ def draw(rng, side, em, kind):
         face = font(path, max(round(large * FINE), 6))
         line = make()
         while len(line) > 3 and pen.textlength(line, face, direction=direction) > wide * FINE:
-            line = line[:len(line) * 3 // 4].rpartition(" ")[0] or line[:len(line) * 3 // 4]
+            line = line[: len(line) * 3 // 4].rpartition(" ")[0] or line[: len(line) * 3 // 4]
         if numbered:
             line, number = f"{number}. {line}", number + 1
         line = "".join(c for c in line if c in characters(path))
         long = pen.textlength(line, face, direction=direction) / FINE
-        x = {"left": margin, "right": side - margin - long, "middle": (side - long) / 2,
-             "anywhere": rng.uniform(-long / 2, max(side - long / 2, 0))}[str(aligned)]
+        x = {
+            "left": margin,
+            "right": side - margin - long,
+            "middle": (side - long) / 2,
+            "anywhere": rng.uniform(-long / 2, max(side - long / 2, 0)),
+        }[str(aligned)]
         pen.text((x * FINE, y * FINE), line, ink, face, direction=direction)
         y += leading * large / size
         heads = heads and rng.random() < 0.4
@@ -156,7 +194,12 @@ def drawing(rng, side):
         else:  # a pen's curve
             t = np.linspace(0, rng.uniform(2, 20), 120)
             a, b = rng.uniform(0.5, 2.5, 2)
-            points = np.stack([x + t * rng.uniform(-8, 8) * FINE + rng.uniform(4, 30) * FINE * np.sin(a * t),
-                               y + t * rng.uniform(-8, 8) * FINE + rng.uniform(4, 30) * FINE * np.cos(b * t)], 1)
+            points = np.stack(
+                [
+                    x + t * rng.uniform(-8, 8) * FINE + rng.uniform(4, 30) * FINE * np.sin(a * t),
+                    y + t * rng.uniform(-8, 8) * FINE + rng.uniform(4, 30) * FINE * np.cos(b * t),
+                ],
+                1,
+            )
             pen.line([tuple(p) for p in points], 0, width, joint="curve")
     return np.asarray(picture.resize((side, side), Image.Resampling.BOX))

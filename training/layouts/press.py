@@ -10,7 +10,13 @@ import pymupdf
 
 from training import layouts, pages
 from training.layouts import (  # noqa: F401  (each module registers its families)
-    business, forms, fonts, puzzles, publishing, school, text,
+    business,
+    fonts,
+    forms,
+    publishing,
+    puzzles,
+    school,
+    text,
 )
 from training.layouts.page import VARIANTS, Page, face_rules
 
@@ -84,10 +90,18 @@ def print_pdf(markup, folder):
     source, target = pathlib.Path(folder, "pages.html"), pathlib.Path(folder, "pages.pdf")
     source.write_text(markup)
     command = [
-        "chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-extensions",
-        "--disable-background-networking", "--allow-file-access-from-files",
-        "--no-pdf-header-footer", "--virtual-time-budget=20000", f"--user-data-dir={folder}/profile",
-        f"--print-to-pdf={target}", str(source),
+        "chromium",
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-extensions",
+        "--disable-background-networking",
+        "--allow-file-access-from-files",
+        "--no-pdf-header-footer",
+        "--virtual-time-budget=20000",
+        f"--user-data-dir={folder}/profile",
+        f"--print-to-pdf={target}",
+        str(source),
     ]
     subprocess.run(command, check=True, timeout=PRINT_SECONDS, capture_output=True)
     return target
@@ -118,10 +132,19 @@ def store_sheet(page, sheet, page_id, seed):
     marked = slots_of(sheet, scale, picture)
     taken = [slot["rect"] for slot in marked]
     free = pages.free_slots(sheet, scale, picture, em, rng, taken)
-    pages.store(page.split, page_id, picture, {
-        "em": round(em, 1), "family": f"{page.family}-{page.variant}", "lang": page.lang,
-        "source": "html", "letters": pages.letters(sheet), "slots": marked + free,
-    })
+    pages.store(
+        page.split,
+        page_id,
+        picture,
+        {
+            "em": round(em, 1),
+            "family": f"{page.family}-{page.variant}",
+            "lang": page.lang,
+            "source": "html",
+            "letters": pages.letters(sheet),
+            "slots": marked + free,
+        },
+    )
     return True
 
 
@@ -134,7 +157,9 @@ def print_batch(batch, seed):
         path = print_pdf(f"{head}<body>{body}<script>{FIT}</script>", folder)
         with pymupdf.open(path) as document:
             if len(document) != len(batch):
-                raise RuntimeError(f"{len(batch)} pages printed as {len(document)}: a layout overflows")
+                raise RuntimeError(
+                    f"{len(batch)} pages printed as {len(document)}: a layout overflows"
+                )
             return sum(
                 store_sheet(page, document[i], f"h{seed}-{index:05}-{page.family}", seed)
                 for i, (index, page, _) in enumerate(batch)

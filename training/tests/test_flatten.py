@@ -1,6 +1,6 @@
 """The flattening network: how bent sheets are drawn for it, and what its grid says.
 
-    python3 -m unittest training.tests.test_flatten
+python3 -m unittest training.tests.test_flatten
 """
 
 import tempfile
@@ -22,7 +22,7 @@ def crosses():
     page = np.full((800, 560), 255, np.uint8)
     for y in range(40, 800, 80):
         for x in range(40, 560, 80):
-            page[y - 12:y + 12, x - 12:x + 12] = 0
+            page[y - 12 : y + 12, x - 12 : x + 12] = 0
     return page
 
 
@@ -39,7 +39,13 @@ class Sheets(unittest.TestCase):
         rng = np.random.default_rng(1)
         u, v = np.meshgrid(np.linspace(-0.6, 0.6, 7), np.linspace(-0.9, 0.9, 9))
         for _ in range(40):
-            body = Sheet(across=lambda s: 0.4 * np.sin(2 * s), axis=rng.normal(0, 20), turn=rng.normal(0, 5), tilt=rng.normal(0, 10, 2), distance=3)
+            body = Sheet(
+                across=lambda s: 0.4 * np.sin(2 * s),
+                axis=rng.normal(0, 20),
+                turn=rng.normal(0, 5),
+                tilt=rng.normal(0, 10, 2),
+                distance=3,
+            )
             x, y = body.place(u, v)
             np.testing.assert_allclose(body.back(x, y), np.stack([u, v]), atol=1e-4)
 
@@ -53,7 +59,10 @@ class Sheets(unittest.TestCase):
 class Samples(unittest.TestCase):
     def test_the_grid_makes_the_picture_flat(self):
         page = crosses()
-        for body in (Sheet(across=lambda s: 0.5 * np.sin(2.5 * s), tilt=(12, 0), distance=2.5), Sheet(tilt=(14, -12), turn=5, distance=2.5)):
+        for body in (
+            Sheet(across=lambda s: 0.5 * np.sin(2.5 * s), tilt=(12, 0), distance=2.5),
+            Sheet(tilt=(14, -12), turn=5, distance=2.5),
+        ):
             rng, shot = np.random.default_rng(4), None
             while shot is None or shot[0].std() < 30:  # some are drawn too faint to be measured
                 shot = flatten.drawn(rng, page, body)
@@ -61,7 +70,11 @@ class Samples(unittest.TestCase):
             at = middles(flat)
             apart = at[None] - at[:, None]
             pitch = np.sort(np.linalg.norm(apart, axis=2), 1)[:, 1].mean()
-            right, below = ((np.abs(apart[..., k] - pitch) < 0.3 * pitch) & (np.abs(apart[..., 1 - k]) < 0.3 * pitch) for k in (0, 1))
+            right, below = (
+                (np.abs(apart[..., k] - pitch) < 0.3 * pitch)
+                & (np.abs(apart[..., 1 - k]) < 0.3 * pitch)
+                for k in (0, 1)
+            )
             self.assertGreater(right.sum() + below.sum(), 80)
             self.assertLess(np.abs(apart[right][:, 1]).mean(), 0.4)
             self.assertLess(np.abs(apart[below][:, 0]).mean(), 0.4)
@@ -69,23 +82,37 @@ class Samples(unittest.TestCase):
     def test_a_mirrored_sample_is_one_too(self):
         rng, shot = np.random.default_rng(2), None
         while shot is None:
-            shot = flatten.drawn(rng, crosses(), Sheet(across=lambda s: 0.4 * np.sin(2 * s + 1), tilt=(9, 6), turn=3, distance=3))
+            shot = flatten.drawn(
+                rng,
+                crosses(),
+                Sheet(across=lambda s: 0.4 * np.sin(2 * s + 1), tilt=(9, 6), turn=3, distance=3),
+            )
         other = flatten.mirrored(*(torch.from_numpy(v)[None] for v in shot))
-        a, b = flatten.flat(shot[0], shot[1]), flatten.flat(other[0][0].numpy(), other[1][0].numpy())
+        a, b = (
+            flatten.flat(shot[0], shot[1]),
+            flatten.flat(other[0][0].numpy(), other[1][0].numpy()),
+        )
         self.assertLess(np.abs(a.astype(int) - b[:, ::-1]).mean(), 1)
 
 
 class Network(unittest.TestCase):
     def test_slopes_add_up_to_places(self):
-        ys, xs = np.mgrid[0:flatten.ROWS, 0:flatten.COLUMNS].astype(np.float32)
+        ys, xs = np.mgrid[0 : flatten.ROWS, 0 : flatten.COLUMNS].astype(np.float32)
         places = 0.01 * xs * xs + 0.02 * xs * ys
-        slopes = torch.from_numpy(np.concatenate([(0.02 * xs + 0.02 * ys).ravel(), (0.02 * xs).ravel()]))
+        slopes = torch.from_numpy(
+            np.concatenate([(0.02 * xs + 0.02 * ys).ravel(), (0.02 * xs).ravel()])
+        )
         found = (slopes @ flatten.integral()).numpy().reshape(places.shape)
         np.testing.assert_allclose(found, places - places.mean(), atol=1e-4)
 
     def test_the_place_and_the_size_of_a_page_are_no_errors(self):
-        ys, xs = torch.meshgrid(torch.arange(flatten.ROWS).float(), torch.arange(flatten.COLUMNS).float(), indexing="ij")
-        grid, counts = torch.zeros(1, 2, flatten.ROWS, flatten.COLUMNS), torch.ones(1, flatten.ROWS, flatten.COLUMNS, dtype=torch.bool)
+        ys, xs = torch.meshgrid(
+            torch.arange(flatten.ROWS).float(), torch.arange(flatten.COLUMNS).float(), indexing="ij"
+        )
+        grid, counts = (
+            torch.zeros(1, 2, flatten.ROWS, flatten.COLUMNS),
+            torch.ones(1, flatten.ROWS, flatten.COLUMNS, dtype=torch.bool),
+        )
         moved = torch.stack([0.3 + 0.1 * xs, 0.1 * ys - 2, 0 * xs])[None]
         self.assertLess(flatten.errors(moved, grid, counts)[0].abs().max(), 1e-4)
         turned = torch.stack([-0.1 * ys, 0.1 * xs, 0 * xs])[None]

@@ -19,36 +19,82 @@ class Write(unittest.TestCase):
         self.inks, self.rng = inks(), np.random.default_rng(5)
 
     def test_every_kind_gives_ink_within_the_limits(self):
-        for kind in ("letter", "number", "sentence", "paragraph", "date", "formula", "sum", "fraction", "equation", "code", "block", "signature"):
+        for kind in (
+            "letter",
+            "number",
+            "sentence",
+            "paragraph",
+            "date",
+            "formula",
+            "sum",
+            "fraction",
+            "equation",
+            "code",
+            "block",
+            "signature",
+        ):
             with self.subTest(kind):
-                patch = self.inks.write(self.rng, self.inks.hand(self.rng), self.inks.pen(self.rng), None, kind, 14, 160, 90)
+                patch = self.inks.write(
+                    self.rng,
+                    self.inks.hand(self.rng),
+                    self.inks.pen(self.rng),
+                    None,
+                    kind,
+                    14,
+                    160,
+                    90,
+                )
                 self.assertEqual((patch.dtype, patch.shape[2]), (np.uint8, 3))
                 self.assertLessEqual(patch.shape[0], 90)
                 self.assertLessEqual(patch.shape[1], 160)
                 self.assertTrue((patch < 250).any())
 
     def test_a_patch_is_tight_and_bare_round_its_ink(self):
-        patch = self.inks.write(self.rng, self.inks.hand(self.rng), self.inks.pen(self.rng, "gel"), "max 17", "words", 30)
-        for edge in (patch[:pens.MARGIN], patch[-pens.MARGIN:], patch[:, :pens.MARGIN], patch[:, -pens.MARGIN:]):
+        patch = self.inks.write(
+            self.rng,
+            self.inks.hand(self.rng),
+            self.inks.pen(self.rng, "gel"),
+            "max 17",
+            "words",
+            30,
+        )
+        for edge in (
+            patch[: pens.MARGIN],
+            patch[-pens.MARGIN :],
+            patch[:, : pens.MARGIN],
+            patch[:, -pens.MARGIN :],
+        ):
             self.assertTrue((edge == 255).all())
-        inside = patch[pens.MARGIN:-pens.MARGIN, pens.MARGIN:-pens.MARGIN]
+        inside = patch[pens.MARGIN : -pens.MARGIN, pens.MARGIN : -pens.MARGIN]
         for edge in (inside[0], inside[-1], inside[:, 0], inside[:, -1]):
             self.assertTrue((edge < 255).any())
 
     def test_the_same_seed_gives_the_same_ink(self):
         def write():
             rng = np.random.default_rng(9)
-            return self.inks.write(rng, self.inks.hand(rng), self.inks.pen(rng), None, "words", 20, 300)
+            return self.inks.write(
+                rng, self.inks.hand(rng), self.inks.pen(rng), None, "words", 20, 300
+            )
+
         np.testing.assert_array_equal(write(), write())
 
     def test_a_letter_is_as_high_as_asked(self):
         for height in (12, 40, 120):
-            patch = self.inks.write(self.rng, self.inks._hand_of(self.rng, self.inks.drawn), self.inks.pen(self.rng, "fineliner"), "x", "letter", height)
+            patch = self.inks.write(
+                self.rng,
+                self.inks._hand_of(self.rng, self.inks.drawn),
+                self.inks.pen(self.rng, "fineliner"),
+                "x",
+                "letter",
+                height,
+            )
             self.assertAlmostEqual(patch.shape[0] / height, 1.2, delta=0.55)
 
     def test_a_script_without_a_hand_becomes_latin_words(self):
         for kind in ("arabic", "hangul"):
-            patch = self.inks.write(self.rng, self.inks.hand(self.rng), self.inks.pen(self.rng), None, kind, 20)
+            patch = self.inks.write(
+                self.rng, self.inks.hand(self.rng), self.inks.pen(self.rng), None, kind, 20
+            )
             self.assertTrue(ink.coverage(patch).sum() > 20)
 
     def test_unknown_kinds_are_refused_with_the_known_ones(self):
@@ -74,7 +120,9 @@ class Split(unittest.TestCase):
     def test_about_a_seventh_is_held_out_and_stays_so(self):
         names = [f"hand {n}" for n in range(2000)]
         self.assertAlmostEqual(sum(map(held_out, names)) / len(names), 0.15, delta=0.03)
-        self.assertEqual([n for n in names[:12] if held_out(n)], [n for n in names[:12] if held_out(n)])
+        self.assertEqual(
+            [n for n in names[:12] if held_out(n)], [n for n in names[:12] if held_out(n)]
+        )
 
     def test_only_known_splits(self):
         with self.assertRaisesRegex(ValueError, "train or val"):

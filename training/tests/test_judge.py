@@ -12,7 +12,9 @@ def page(rng, n):
     regions = torch.from_numpy(rng.normal(0, 0.5, (n, judge.TRAITS)).astype(np.float32))
     regions[:, 0] = 1
     near = torch.from_numpy(rng.integers(0, n, (n, judge.NEAR)).astype(np.float32))
-    bonds = torch.from_numpy(rng.normal(0, 0.5, (n, judge.NEAR, judge.BOND_TRAITS)).astype(np.float32))
+    bonds = torch.from_numpy(
+        rng.normal(0, 0.5, (n, judge.NEAR, judge.BOND_TRAITS)).astype(np.float32)
+    )
     bonds[..., 0] = torch.from_numpy(rng.integers(0, 2, (n, judge.NEAR)).astype(np.float32))
     return regions, near, bonds
 
@@ -46,7 +48,10 @@ class TestJudge(unittest.TestCase):
         model, (regions, near, bonds) = trained(), page(np.random.default_rng(2), 40)
         more = lambda t: torch.cat([t, torch.zeros(24, *t.shape[1:])])
         with torch.no_grad():
-            alone, padded = model(regions, near, bonds), model(more(regions), more(near), more(bonds))[:40]
+            alone, padded = (
+                model(regions, near, bonds),
+                model(more(regions), more(near), more(bonds))[:40],
+            )
         self.assertLess((alone - padded).abs().max(), 1e-4)
 
     def test_order_changes_nothing(self):

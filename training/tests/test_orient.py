@@ -1,6 +1,6 @@
 """The orientation network: how pages are cut for it, and how its votes are counted.
 
-    python3 -m unittest training.tests.test_orient
+python3 -m unittest training.tests.test_orient
 """
 
 import tempfile
@@ -15,7 +15,6 @@ import torch
 from training import orient
 from training.quantise import quantise, to_onnx
 
-
 TESTDATA = Path(__file__).parents[2] / "internal" / "restore" / "testdata"
 
 
@@ -26,7 +25,7 @@ def read_grey(name):
 def page_with_print(at, shape=(1400, 1000)):
     grey = np.full(shape, 240, np.uint8)
     for y, x in at:
-        grey[y:y + 100:4, x:x + 100:4] = 20
+        grey[y : y + 100 : 4, x : x + 100 : 4] = 20
     return grey
 
 
@@ -38,8 +37,11 @@ class Light(unittest.TestCase):
         self.assertLess((difference > orient.EDGE).sum(), 0.05 * (grey < 100).sum())
 
     def test_the_light_is_evened_as_the_engine_has_it(self):
-        """even.png is what evened() makes of light.png: where evened() is to change, write it anew, and the engine's test tells what follows."""
-        np.testing.assert_allclose(orient.evened(read_grey("light.png")), read_grey("even.png"), atol=1)
+        """even.png is what evened() makes of light.png: where evened() is to change, write it anew,
+        and the engine's test tells what follows."""
+        np.testing.assert_allclose(
+            orient.evened(read_grey("light.png")), read_grey("even.png"), atol=1
+        )
 
     def test_an_empty_page_stays_empty(self):
         self.assertGreater(orient.evened(np.full((100, 90), 70, np.uint8)).min(), orient.PAPER - 10)
@@ -49,7 +51,12 @@ class Sides(unittest.TestCase):
     def test_a_page_is_turned_only_if_it_looks_turned_from_all_sides(self):
         grey = page_with_print([(40, 40)], (300, 300))
         always = lambda x: torch.tensor([[0.0, 0, 90, 0, 9]]).repeat(len(x), 1)
-        in_turn = lambda x: torch.stack([torch.tensor([0.0, 0, 0, 0, 9]).index_fill(0, torch.tensor((2 - k) % 4), 90) for k in range(len(x))])
+        in_turn = lambda x: torch.stack(
+            [
+                torch.tensor([0.0, 0, 0, 0, 9]).index_fill(0, torch.tensor((2 - k) % 4), 90)
+                for k in range(len(x))
+            ]
+        )
         self.assertEqual(orient.turned(always, grey), 0)
         self.assertEqual(orient.turned(in_turn, grey), 2)
 
@@ -57,7 +64,7 @@ class Sides(unittest.TestCase):
 class Pieces(unittest.TestCase):
     def test_a_piece_stays_upright_however_it_is_altered(self):
         piece = np.full((orient.PIECE, orient.PIECE), orient.PAPER, np.uint8)
-        piece[:orient.PIECE // 2] = orient.INK
+        piece[: orient.PIECE // 2] = orient.INK
         rng = np.random.default_rng(1)
         for _ in range(100):
             part = orient.altered(rng, piece)
@@ -66,11 +73,13 @@ class Pieces(unittest.TestCase):
             self.assertLess(part[:middle].mean() + 40, part[middle:].mean())
             self.assertLess(abs(part[:, :middle].mean() - part[:, middle:].mean()), 40)
 
-
     def test_what_nobody_can_tell_is_taught_as_any_way_up(self):
         with tempfile.TemporaryDirectory() as folder:
             for name in ("00001.npy", f"{orient.UNTOLD}00001.npy"):
-                np.save(Path(folder) / name, np.full((3, orient.PIECE, orient.PIECE), orient.PAPER, np.uint8))
+                np.save(
+                    Path(folder) / name,
+                    np.full((3, orient.PIECE, orient.PIECE), orient.PAPER, np.uint8),
+                )
             _, probabilities = orient.Pieces(Path(folder)).batch(np.random.default_rng(1), 200)
         untold = (probabilities == 0.25).all(1)
         self.assertTrue((probabilities[~untold].max(1).values == 1).all())

@@ -1,6 +1,6 @@
 """The library of printed pages: what its readers rely on.
 
-    python3 -m unittest training.tests.test_pages
+python3 -m unittest training.tests.test_pages
 """
 
 import json
@@ -65,7 +65,9 @@ class Library(unittest.TestCase):
         with fitz.open() as document:
             sheet = document.new_page()
             for line in range(20):
-                sheet.insert_text((72, 100 + 14 * line), "Some words of a printed page", fontsize=10)
+                sheet.insert_text(
+                    (72, 100 + 14 * line), "Some words of a printed page", fontsize=10
+                )
             document.save(path)
         self.assertEqual(pages.render_document(str(path), "d1-x", 1), 1)
         (meta_path,) = (self.data / "pages").glob("*/d1-x-0.json")
@@ -122,18 +124,31 @@ class Layouts(unittest.TestCase):
     """Every family, with one face and one sentence: no data has to be fetched."""
 
     def setUp(self):
-        faces = [fonts.Face("Noto Sans", "text", frozenset(["en"]), "local", None, split)
-                 for split in ("train", "val")]
+        faces = [
+            fonts.Face("Noto Sans", "text", frozenset(["en"]), "local", None, split)
+            for split in ("train", "val")
+        ]
         for target, name, value in (
             (fonts, "faces", lambda: faces),
             (figures, "photographs", list),
             (figures, "clip_arts", list),
-            (text, "messages", lambda lang: ["A sentence of moderate length for print", "Short term"]),
+            (
+                text,
+                "messages",
+                lambda lang: ["A sentence of moderate length for print", "Short term"],
+            ),
         ):
             patch = mock.patch.object(target, name, value)
             patch.start()
             self.addCleanup(patch.stop)
-        for cached in (fonts.pool, text.sentences, text.terms, text.words, text.characters, text.labels):
+        for cached in (
+            fonts.pool,
+            text.sentences,
+            text.terms,
+            text.words,
+            text.characters,
+            text.labels,
+        ):
             cached.cache_clear()
             self.addCleanup(cached.cache_clear)
 
@@ -155,8 +170,21 @@ class Layouts(unittest.TestCase):
             self.assertNotEqual(strip_names(first), strip_names(self.compose(family, 3, "other")))
 
     def test_slots_use_known_kinds(self):
-        known = {"line", "blank", "box", "cell", "comb", "combrow", "check", "bubble", "area",
-                 "margin", "option", "word", "sign"}
+        known = {
+            "line",
+            "blank",
+            "box",
+            "cell",
+            "comb",
+            "combrow",
+            "check",
+            "bubble",
+            "area",
+            "margin",
+            "option",
+            "word",
+            "sign",
+        }
         for family in layouts.FAMILIES:
             for kind, want in press.SLOT_URI.findall(self.compose(family, 1)):
                 self.assertIn(kind, known, family)
@@ -170,10 +198,12 @@ def strip_names(markup):
 
 class Printing(unittest.TestCase):
     def test_slot_lies_where_the_blank_is_printed(self):
-        section = ('<style>@page p{size:100mm 100mm;margin:0}</style><section class="page" '
-                   'style="page:p;width:100mm;height:99mm"><a class="s" '
-                   'href="https://slot.invalid/box/word" style="position:absolute;left:20mm;'
-                   'top:30mm;width:40mm;height:10mm;background:#000"></a></section>')
+        section = (
+            '<style>@page p{size:100mm 100mm;margin:0}</style><section class="page" '
+            'style="page:p;width:100mm;height:99mm"><a class="s" '
+            'href="https://slot.invalid/box/word" style="position:absolute;left:20mm;'
+            'top:30mm;width:40mm;height:10mm;background:#000"></a></section>'
+        )
         with tempfile.TemporaryDirectory() as folder:
             path = press.print_pdf(f"<style>{press.STYLE}</style>{section}", folder)
             with fitz.open(path) as document:

@@ -35,13 +35,17 @@ class Crop(unittest.TestCase):
             self.assertEqual(canvas.shape, (512, 512, 3))
             for slot in slots:
                 x0, y0, x1, y1 = np.clip(slot["rect"], 0, 512).round().astype(int)
-                inside = canvas[y0 + 2:y1 - 2, x0 + 2:x1 - 2]
+                inside = canvas[y0 + 2 : y1 - 2, x0 + 2 : x1 - 2]
                 if inside.size > 50:
                     self.assertLess(inside.mean(), 40, f"seed {seed}")
             desk = canvas[scene.beside(sheet, 512)]
             if len(desk):
                 _, counts = np.unique(desk, axis=0, return_counts=True)
-                self.assertGreater(counts.max(), 0.9 * len(desk), f"seed {seed}: one colour but for the sheet's edge")
+                self.assertGreater(
+                    counts.max(),
+                    0.9 * len(desk),
+                    f"seed {seed}: one colour but for the sheet's edge",
+                )
 
 
 class Labels(unittest.TestCase):
@@ -82,7 +86,9 @@ class Capture(unittest.TestCase):
         page = np.full((160, 160, 3), 255, np.uint8)
         page[40:60, 20:140] = 0
         for seed in range(60):
-            first, second = (capture.capture(np.random.default_rng(seed), page, page) for _ in range(2))
+            first, second = (
+                capture.capture(np.random.default_rng(seed), page, page) for _ in range(2)
+            )
             self.assertEqual(first.dtype, np.uint8)
             self.assertEqual(first.shape, page.shape)
             np.testing.assert_array_equal(first, second)
@@ -127,7 +133,8 @@ class Training(unittest.TestCase):
             self.assertLess(loss_of(logits, label)[0].item(), 0.5)
 
     def test_trainings_compare_where_as_much_print_is_lost(self):
-        """Moving all answers by a constant moves what is missed and what is lost, and not what is missed alike."""
+        """Moving all answers by a constant moves what is missed and what is lost, and not what is
+        missed alike."""
         rng = np.random.default_rng(1)
         label = np.where(np.arange(40000).reshape(200, 200) % 2, net.WRITTEN, net.PRINT)
         logits = np.zeros((4, 200, 200), np.float32)
@@ -144,19 +151,28 @@ class Training(unittest.TestCase):
         rounded = net.rounded(conv.weight)
         self.assertTrue((levels(rounded) <= 2 * net.WEIGHT_LEVELS + 1).all())
         image = torch.rand(1, 3, 8, 8)
-        self.assertTrue(torch.allclose(conv.train()(image), torch.nn.functional.conv2d(image, rounded, conv.bias)))
+        self.assertTrue(
+            torch.allclose(
+                conv.train()(image), torch.nn.functional.conv2d(image, rounded, conv.bias)
+            )
+        )
         conv(image).sum().backward()
         self.assertGreater(conv.weight.grad.abs().sum().item(), 0)
 
     def test_the_mean_of_trainings(self):
         for weights in ("ema", "state"):  # the segmenter's and the judge's
-            states = [{weights: {"w": torch.full((2,), v)}, "version": "2026-11-2" + str(int(v))} for v in (1.0, 3.0)]
+            states = [
+                {weights: {"w": torch.full((2,), v)}, "version": "2026-11-2" + str(int(v))}
+                for v in (1.0, 3.0)
+            ]
             mean = average(states)
             self.assertEqual(mean[weights]["w"].tolist(), [2.0, 2.0])
             self.assertEqual(mean["version"], "2026-11-23")
 
     def test_the_mean_counts_the_windows_of_all(self):
-        states = [{"ema": {"w": torch.zeros(1)}, "windows": n, "version": "2026-11-23"} for n in (10, 20)]
+        states = [
+            {"ema": {"w": torch.zeros(1)}, "windows": n, "version": "2026-11-23"} for n in (10, 20)
+        ]
         self.assertEqual(average(states)["windows"], 30)
 
 

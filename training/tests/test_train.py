@@ -5,9 +5,9 @@ import subprocess
 import sys
 import tempfile
 import unittest
-from unittest import mock
 from dataclasses import asdict
 from pathlib import Path
+from unittest import mock
 
 import cv2
 import numpy as np
@@ -41,7 +41,8 @@ doubtful = 0.5
 
 
 def pages(folder, repos=("a", "a", "a", "b")):
-    """Pages of print with a written word each, and as many without, as training.real leaves them."""
+    """Pages of print with a written word each, and as many without, as training.real leaves
+    them."""
     rng, found = np.random.default_rng(1), []
     (folder / "real").mkdir(parents=True)
     for i, repo in enumerate(repos):
@@ -49,7 +50,7 @@ def pages(folder, repos=("a", "a", "a", "b")):
         for y in range(20, 200, 30):
             for x in range(10, 240, 14):
                 h = int(rng.integers(8, 14))
-                image[y:y + h, x:x + 9], label[y:y + h, x:x + 9] = 20, net.PRINT
+                image[y : y + h, x : x + 9], label[y : y + h, x : x + 9] = 20, net.PRINT
         for name, hand in (("clean", False), ("written", True)):
             if hand:
                 line = np.zeros(label.shape, np.uint8)
@@ -60,16 +61,36 @@ def pages(folder, repos=("a", "a", "a", "b")):
             path, told = (folder / "real" / f"{i}.{name}.{end}.png" for end in ("image", "label"))
             cv2.imwrite(str(path), image[..., ::-1])
             cv2.imwrite(str(told), label)
-            found.append(real.Source(str(path), str(told), 14, 5, 0.01 if hand else 0.0, "train", repo))
+            found.append(
+                real.Source(str(path), str(told), 14, 5, 0.01 if hand else 0.0, "train", repo)
+            )
     (folder / "real" / "index.json").write_text(json.dumps([asdict(s) for s in found]))
 
 
 def trainer(folder, out, *more):
     """The trainer on the pages of the folder, as a process."""
-    command = [sys.executable, "-m", "training.train", str(folder / "recipe.toml"), "--out", str(out),
-               "--every", "0.01", "--measure", "1000000", "--processes", "1", *more]
-    return subprocess.Popen(command, env={**os.environ, "UNINK_DATA": str(folder)},
-                            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    command = [
+        sys.executable,
+        "-m",
+        "training.train",
+        str(folder / "recipe.toml"),
+        "--out",
+        str(out),
+        "--every",
+        "0.01",
+        "--measure",
+        "1000000",
+        "--processes",
+        "1",
+        *more,
+    ]
+    return subprocess.Popen(
+        command,
+        env={**os.environ, "UNINK_DATA": str(folder)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 class Stopped(unittest.TestCase):
@@ -87,7 +108,9 @@ class Stopped(unittest.TestCase):
                 resume = ["--resume"] if (broken / "state.pt").exists() else []
                 process = trainer(folder, broken, *resume)
                 try:
-                    _, errors = process.communicate(timeout=rng.uniform(4, 12) if kills < 5 else 600)
+                    _, errors = process.communicate(
+                        timeout=rng.uniform(4, 12) if kills < 5 else 600
+                    )
                     self.assertEqual(process.returncode, 0, errors)
                 except subprocess.TimeoutExpired:
                     process.kill()
@@ -95,9 +118,13 @@ class Stopped(unittest.TestCase):
                     kills += 1
 
             self.assertGreater(kills, 0)
-            curves = [[{k: v for k, v in json.loads(line).items() if k != "speed"}
-                       for line in (out / "curve.jsonl").read_text().splitlines()]
-                      for out in (whole, broken)]
+            curves = [
+                [
+                    {k: v for k, v in json.loads(line).items() if k != "speed"}
+                    for line in (out / "curve.jsonl").read_text().splitlines()
+                ]
+                for out in (whole, broken)
+            ]
             self.assertEqual(*curves)
             states = [torch.load(out / "state.pt", weights_only=False) for out in (whole, broken)]
             for key in states[0]["mean"]:
@@ -116,7 +143,9 @@ class Stopped(unittest.TestCase):
             path = Path(name) / "curve.jsonl"
             path.write_text("".join(json.dumps({"windows": n}) + "\n" for n in (100, 200, 300)))
             forget_after(path, 200)
-            self.assertEqual([json.loads(line)["windows"] for line in path.read_text().splitlines()], [100, 200])
+            self.assertEqual(
+                [json.loads(line)["windows"] for line in path.read_text().splitlines()], [100, 200]
+            )
 
 
 class Chosen(unittest.TestCase):
@@ -150,7 +179,9 @@ class Chosen(unittest.TestCase):
         before, after = Hardness(2, 2), Hardness(2, 4)
         before.note([0, 1], [0.9, 0.1])
         after.go_on(vars(before))
-        self.assertEqual([odds.tolist() for odds in after.shown[:2]], [odds.tolist() for odds in before.shown])
+        self.assertEqual(
+            [odds.tolist() for odds in after.shown[:2]], [odds.tolist() for odds in before.shown]
+        )
         self.assertEqual(len(after.shown), 4)
 
     def test_hard_pages_are_shown_more_often_two_steps_later(self):

@@ -1,6 +1,5 @@
 import tempfile
 import unittest
-from pathlib import Path
 from unittest import mock
 
 import cv2
@@ -14,7 +13,7 @@ def page(h=900, w=700, pen=8):
     """A white page with a black bar of print and a red one written by hand, and its labels."""
     image, label = np.full((h, w, 3), 255, np.uint8), np.zeros((h, w), np.uint8)
     image[200:220, 100:500], label[200:220, 100:500] = 0, net.PRINT
-    image[600:600 + pen, 300:380], label[600:600 + pen, 300:380] = (200, 30, 30), net.WRITTEN
+    image[600 : 600 + pen, 300:380], label[600 : 600 + pen, 300:380] = (200, 30, 30), net.WRITTEN
     return image, label
 
 
@@ -79,7 +78,11 @@ class Views(unittest.TestCase):
             self.assertTrue((told[changed] != net.PAPER).all())
             self.assertTrue(changed[told == net.WRITTEN].all())
             self.assertTrue((out[told == net.WRITTEN][:, 1] < 255 - real.FAINT).all())
-            self.assertTrue(np.array_equal(told[~changed & (told != net.IGNORE)], printed[~changed & (told != net.IGNORE)]))
+            self.assertTrue(
+                np.array_equal(
+                    told[~changed & (told != net.IGNORE)], printed[~changed & (told != net.IGNORE)]
+                )
+            )
             laid += changed.any()
         self.assertGreater(laid, 5)
 
@@ -102,7 +105,11 @@ class Views(unittest.TestCase):
             self.assertLess(np.ptp(columns), net.EM * views.SPARSE[0][1] + 2)
             kept = out == net.WRITTEN
             self.assertTrue((label[kept] == net.WRITTEN).all())
-            self.assertTrue(np.array_equal(out[~kept & (label != net.WRITTEN)], label[~kept & (label != net.WRITTEN)]))
+            self.assertTrue(
+                np.array_equal(
+                    out[~kept & (label != net.WRITTEN)], label[~kept & (label != net.WRITTEN)]
+                )
+            )
 
     def test_other_ink_is_seen_and_stays_in_its_place(self):
         image, label = page()
@@ -138,8 +145,8 @@ class Labels(unittest.TestCase):
         mask = np.zeros((1754, 1240), bool)
         for row in range(10):
             for i in range(40):
-                mask[100 + 60 * row:118 + 60 * row, 100 + 20 * i:104 + 20 * i] = True
-                mask[114 + 60 * row:118 + 60 * row, 100 + 20 * i:114 + 20 * i] = True
+                mask[100 + 60 * row : 118 + 60 * row, 100 + 20 * i : 104 + 20 * i] = True
+                mask[114 + 60 * row : 118 + 60 * row, 100 + 20 * i : 114 + 20 * i] = True
         self.assertAlmostEqual(real.print_size(mask), 24, delta=3)
 
     def test_folds_part_the_training_pages_and_leave_what_is_held_out(self):
@@ -147,7 +154,9 @@ class Labels(unittest.TestCase):
         for repo in repos:
             splits = [real.split_of(repo, fold) for fold in (None, 0, 1)]
             held_out = ["val", "val", "val"]
-            self.assertIn(splits, (held_out, ["train", "fold", "train"], ["train", "train", "fold"]))
+            self.assertIn(
+                splits, (held_out, ["train", "fold", "train"], ["train", "train", "fold"])
+            )
         share = sum(real.split_of(repo, 0) == "fold" for repo in repos) / len(repos)
         self.assertTrue(0.3 < share < 0.6)
 
@@ -171,7 +180,10 @@ class Papers(unittest.TestCase):
 
 class Without(unittest.TestCase):
     def test_without_real_pages_there_are_none(self):
-        with tempfile.TemporaryDirectory() as folder, mock.patch.dict("os.environ", {"UNINK_DATA": folder}):
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            mock.patch.dict("os.environ", {"UNINK_DATA": folder}),
+        ):
             self.assertEqual(real.sources("train"), [])
 
 
@@ -216,8 +228,10 @@ class Tints(unittest.TestCase):
             image, told = tints.highlighted(np.random.default_rng(seed), page, label)
             changed = told != label
             self.assertTrue(set(np.unique(told[changed])) <= {net.HAND, net.BOTH, net.IGNORE})
-            self.assertTrue((told[label == net.PRINT] != net.HAND).all())  # print is not said to be gone
-            self.assertTrue((image[told == label] >= page[told == label] - 14).all())  # what shows is labelled
+            # print is not said to be gone
+            self.assertTrue((told[label == net.PRINT] != net.HAND).all())
+            # what shows is labelled
+            self.assertTrue((image[told == label] >= page[told == label] - 14).all())
             self.assertTrue((image[told == net.HAND].min(1) < 235).all())
         self.assertTrue((page == before[0]).all() and (label == before[1]).all())
 
