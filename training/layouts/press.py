@@ -9,15 +9,7 @@ import tempfile
 import pymupdf
 
 from training import layouts, pages
-from training.layouts import (  # noqa: F401  (each module registers its families)
-    business,
-    fonts,
-    forms,
-    publishing,
-    puzzles,
-    school,
-    text,
-)
+from training.layouts import business, fonts, forms, publishing, puzzles, school, text  # noqa: F401  (each module registers its families)
 from training.layouts.page import VARIANTS, Page, face_rules
 
 SHEET = 40  # pages in one HTML file
