@@ -48,7 +48,8 @@ func (c Config) Validate() error {
 
 // Stripe sells through Stripe Checkout.
 type Stripe struct {
-	client    *stripe.Client
+	backend   stripe.Backend // not stripe.Client, which links in all of the API: 6 MB
+	key       string
 	secret    string
 	plans     Catalogue
 	deliverer *Deliverer
@@ -76,7 +77,7 @@ func NewStripe(c Config, plans Catalogue, deliverer *Deliverer, store Store, now
 		backend.URL = stripe.String(c.URL)
 	}
 	return &Stripe{
-		client: stripe.NewClient(c.SecretKey, stripe.WithBackends(stripe.NewBackendsWithConfig(backend))),
+		backend: stripe.GetBackendWithConfig(stripe.APIBackend, backend), key: c.SecretKey,
 		secret: c.WebhookSecret, plans: plans, deliverer: deliverer, store: store, now: now, log: log,
 	}, nil
 }
@@ -111,7 +112,13 @@ func (s *Stripe) Checkout(ctx context.Context, planID string, b Buyer, successUR
 	}
 	ctx, cancel := context.WithTimeout(ctx, stripeTime)
 	defer cancel()
-	session, err := s.client.V1CheckoutSessions.Create(ctx, sessionOf(plan, b, successURL, cancelURL))
+	params := sessionOf(plan, b, successURL, cancelURL)
+	params.Context = ctx
+	var session struct {
+		stripe.APIResource
+		URL string `json:"url"`
+	}
+	err := s.backend.Call(http.MethodPost, "/v1/checkout/sessions", s.key, params, &session)
 	if err != nil {
 		return "", fmt.Errorf("billing: stripe: %w", err)
 	}
