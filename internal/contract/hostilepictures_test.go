@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -165,6 +166,9 @@ func packedZeros(n int) string {
 	return b.String()
 }
 
+// gigabyte is a gigabyte of zeros, packed.
+var gigabyte = sync.OnceValue(func() string { return packedZeros(1 << 30) })
+
 func hostilePNGs() map[string][]byte {
 	header := func(w, h uint32, depth, kind, interlace byte) string {
 		size := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, w), h)
@@ -177,11 +181,11 @@ func hostilePNGs() map[string][]byte {
 	return map[string][]byte{
 		"deep":        file(header(4000, 4000, 16, 6, 0), chunk("IDAT", packedZeros(4000*(8*4000+1)))),
 		"interlaced":  file(header(4000, 4000, 16, 6, 1), chunk("IDAT", packedZeros(8*4000*4000+60_000))),
-		"bomb":        file(large, chunk("IDAT", packedZeros(1<<30))),
+		"bomb":        file(large, chunk("IDAT", gigabyte())),
 		"chunks":      file(large, strings.Repeat(chunk("IDAT", "x"), 300_000)),
 		"empty":       file(large, strings.Repeat(chunk("IDAT", ""), 300_000)),
-		"profile":     file(large, chunk("iCCP", "p\x00\x00"+packedZeros(1<<30)), chunk("IDAT", packedZeros(4001*4000))),
-		"text":        file(large, chunk("zTXt", "t\x00\x00"+packedZeros(1<<30)), chunk("IDAT", packedZeros(4001*4000))),
+		"profile":     file(large, chunk("iCCP", "p\x00\x00"+gigabyte()), chunk("IDAT", packedZeros(4001*4000))),
+		"text":        file(large, chunk("zTXt", "t\x00\x00"+gigabyte()), chunk("IDAT", packedZeros(4001*4000))),
 		"huge":        file(header(1<<31-1, 1<<31-1, 1, 0, 0), chunk("IDAT", packedZeros(1<<20))),
 		"ends early":  []byte(large + chunk("IDAT", packedZeros(4001*2000))),
 		"long length": []byte(large + "\xff\xff\xff\xf0IDAT"),
@@ -245,7 +249,7 @@ func hostileTIFFs() map[string][]byte {
 		return [][4]uint32{{256, long, 1, side}, {257, long, 1, side}, {258, short, 1, 8},
 			{259, short, 1, compression}, {262, short, 1, 1}}
 	}
-	packed := []byte(packedZeros(1 << 30))
+	packed := []byte(gigabyte())
 	offsets := bytes.Repeat([]byte{8, 0, 0, 0}, 400_000)
 	return map[string][]byte{
 		"bomb": file(packed, 0, append(grey(4000, 8), [4]uint32{273, long, 1, 8},
