@@ -27,7 +27,7 @@ import (
 	"runtime"
 	"strings"
 
-	"unink/internal/imagefile"
+	"unink/bench/stage"
 	"unink/internal/nn"
 	"unink/internal/restore"
 	"unink/internal/restore/strokes"
@@ -97,7 +97,7 @@ func open(from fs.FS) (*restore.Engine, error) {
 }
 
 func survey(e *restore.Engine, page, labels string) ([]byte, error) {
-	src, err := read(page)
+	src, err := stage.Page(page)
 	if err != nil {
 		return nil, err
 	}
@@ -120,19 +120,6 @@ func survey(e *restore.Engine, page, labels string) ([]byte, error) {
 		}
 	}
 	return b.Bytes(), nil
-}
-
-// read reads a file's picture as the program does.
-func read(path string) (*image.RGBA, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	p, err := imagefile.Decode(context.Background(), data, imagefile.Limits{})
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return p.Pixels, nil
 }
 
 func readLabels(path string) (image.Image, error) {
