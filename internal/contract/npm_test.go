@@ -22,7 +22,7 @@ func TestNpmPackage(t *testing.T) {
 	there := read(t, filepath.Join(dir, "program.png"))
 	t.Run("Node", func(t *testing.T) {
 		run(t, dir, "node", "node.mjs")
-		differ(t, "Node", read(t, filepath.Join(dir, "node.png")), there)
+		differ(t, "Node", read(t, filepath.Join(dir, "node.png")), there, 1)
 	})
 	t.Run("Chromium", func(t *testing.T) {
 		server := httptest.NewServer(isolated(http.FileServer(http.Dir(dir))))
@@ -34,7 +34,7 @@ func TestNpmPackage(t *testing.T) {
 		if err != nil {
 			t.Fatal(p.Eval(`image`))
 		}
-		differ(t, "Chromium", here, there)
+		differ(t, "Chromium", here, there, 1)
 	})
 }
 

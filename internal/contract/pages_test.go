@@ -68,6 +68,7 @@ var pageFlows = []struct {
 		"all without a network": doesAllWithoutNetwork,
 		"same on the device":    isTheSameOnTheDevice, "alike on the device": comparesAlike,
 		"stopped on the device": stopsOnTheDevice, "failing on the device": failsOnTheDevice,
+		"a network missing": lacksANetworkOnTheDevice,
 	}},
 	{"only", []string{"--browser", "only"}, map[string]flow{"only the device": hasOnlyTheDevice}},
 	{"cut", openHanded, map[string]flow{"reload": reloads, "cut": isCutOff}},
