@@ -40,7 +40,7 @@ type Service struct {
 	// With accounts:
 	Config             // of the backend; its Throttle is made from Redis
 	Redis       string // redis:// URL of shared windows; empty keeps them in memory
-	Bots        Turnstile
+	Bots        BotCheck
 	PerCustomer int // requests at once of one
 	PDFs        pdfjob.Config
 
@@ -48,8 +48,11 @@ type Service struct {
 	Opened func(context.Context, *Backend) error
 }
 
-// Turnstile are Cloudflare's keys of the bot check. Without them it is ALTCHA.
-type Turnstile struct{ Key, Secret string }
+// BotCheck is ALTCHA at a cost (see [botcheck.ALTCHAConfig]), or with Cloudflare's keys Turnstile.
+type BotCheck struct {
+	Cost                          int
+	TurnstileKey, TurnstileSecret string
+}
 
 // Addresses are what the service listens at.
 type Addresses struct {
@@ -285,15 +288,15 @@ func (s Service) services(b *Backend, limits limit.Limiter,
 		Uses:  b.recorder, History: b.Uses, Selling: b.stripe, Operator: b.Operator,
 		PDFs: pdfs, Revenue: store.NewPurchases(b.db).Revenue, Database: b.db.Ping, Mail: b.Outbox.Status,
 	}
-	if s.Bots.Key != "" {
+	if s.Bots.TurnstileKey != "" {
 		checker, err := botcheck.NewTurnstile(
-			botcheck.TurnstileConfig{Secret: s.Bots.Secret, URL: botcheck.SiteVerify}, b.nonces, time.Now,
+			botcheck.TurnstileConfig{Secret: s.Bots.TurnstileSecret, URL: botcheck.SiteVerify}, b.nonces, time.Now,
 		)
-		services.Bots, services.TurnstileKey = checker, s.Bots.Key
+		services.Bots, services.TurnstileKey = checker, s.Bots.TurnstileKey
 		return services, err
 	}
 	checker, err := botcheck.NewALTCHA(
-		botcheck.ALTCHAConfig{Key: derived(b.secret, "bot check"), Cost: botcheck.DefaultCost}, b.nonces,
+		botcheck.ALTCHAConfig{Key: derived(b.secret, "bot check"), Cost: s.Bots.Cost}, b.nonces,
 		time.Now,
 	)
 	services.Bots = checker

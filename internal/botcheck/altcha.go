@@ -19,6 +19,8 @@ import (
 const (
 	// DefaultCost makes a phone of the middle class work for about a second, by estimate.
 	DefaultCost = 2000
+	// MostCost bounds what a challenge costs the service.
+	MostCost = 1_000_000
 
 	minTries  = 2000 // the solution is among the counters from here
 	moreTries = 2000 // to here further
@@ -43,8 +45,8 @@ func (c ALTCHAConfig) Validate() error {
 	switch {
 	case len(c.Key) < 32:
 		return fmt.Errorf("key of the bot check must have at least 32 bytes, not %d", len(c.Key))
-	case c.Cost < 1 || c.Cost > 1_000_000:
-		return fmt.Errorf("cost of the bot check must be from 1 to 1000000, not %d", c.Cost)
+	case c.Cost < 1 || c.Cost > MostCost:
+		return fmt.Errorf("cost of the bot check must be from 1 to %d, not %d", MostCost, c.Cost)
 	}
 	return nil
 }

@@ -20,6 +20,7 @@ import (
 	"unink/internal/account"
 	"unink/internal/app"
 	"unink/internal/billing"
+	"unink/internal/botcheck"
 	"unink/internal/certs"
 	"unink/internal/httpapi"
 	"unink/internal/misuse"
@@ -49,6 +50,7 @@ type serveCmd struct {
 	KeepUnconfirmed int    `default:"30" env:"UNINK_KEEP_UNCONFIRMED" placeholder:"DAYS" help:"Days after which an account is deleted whose e-mail address was never confirmed (${default})."`
 	KeepDeadMail    int    `default:"30" env:"UNINK_KEEP_DEAD_MAIL" placeholder:"DAYS" help:"Days after which a mail that could not be sent is discarded, with the token that may be in it, and the file of a mail that was written instead (${default})."`
 	Redis           string `env:"UNINK_REDIS" placeholder:"URL" help:"redis:// of a Redis that several services share their rolling windows in. Default: in memory."`
+	BotCost         int    `default:"${bot_cost}" env:"UNINK_BOT_COST" placeholder:"ROUNDS" help:"How hard the built-in bot check is: ${default} keep a phone of the middle class at work for about a second, twice as many for two."`
 	TurnstileKey    string `env:"UNINK_TURNSTILE_KEY" placeholder:"KEY" help:"Site key of Cloudflare Turnstile. Default: ALTCHA, built in."`
 	TurnstileSecret string `env:"UNINK_TURNSTILE_SECRET" placeholder:"SECRET" help:"Secret key of Cloudflare Turnstile."`
 	OidcIssuer      string `env:"UNINK_OIDC_ISSUER" placeholder:"URL" help:"OpenID Connect provider to sign in with."`
@@ -163,6 +165,7 @@ func serveDefaults() kong.Vars {
 		"anonymous_credits": strconv.Itoa(d.AnonymousCredits),
 		"anonymous_daily":   strconv.Itoa(d.AnonymousDaily),
 		"test_credits":      strconv.Itoa(d.TestCredits),
+		"bot_cost":          strconv.Itoa(botcheck.DefaultCost),
 		"acme_directory":    certs.LetsEncrypt, "deadline": d.Deadline.String(),
 		"upload_timeout": d.UploadTimeout.String(), "drain_timeout": d.DrainTimeout.String(),
 	}
@@ -172,6 +175,9 @@ func serveDefaults() kong.Vars {
 func (c *serveCmd) Validate() error {
 	if (c.TurnstileKey == "") != (c.TurnstileSecret == "") {
 		return errors.New("--turnstile-key and --turnstile-secret belong together")
+	}
+	if c.BotCost < 1 || c.BotCost > botcheck.MostCost {
+		return fmt.Errorf("--bot-cost must be from 1 to %d, not %d", botcheck.MostCost, c.BotCost)
 	}
 	if c.Fleet != "" && c.Workers != 0 {
 		return errors.New("--workers says how many pages are cleaned here; with --fleet give it to " +
@@ -238,7 +244,7 @@ func (c *serveCmd) service() (s app.Service, err error) {
 	s = app.Service{
 		Listen: app.Addresses{Public: c.Listen, Metrics: c.MetricsListen, Plain: c.HTTPListen},
 		Open:   c.Open, Config: c.backend(), Redis: c.Redis, PerCustomer: c.PerCustomer,
-		Bots: app.Turnstile{Key: c.TurnstileKey, Secret: c.TurnstileSecret},
+		Bots: app.BotCheck{Cost: c.BotCost, TurnstileKey: c.TurnstileKey, TurnstileSecret: c.TurnstileSecret},
 	}
 	if s.HTTP, err = c.http(); err != nil {
 		return s, err

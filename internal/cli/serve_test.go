@@ -148,3 +148,15 @@ func holdsPage(t *testing.T, status int, answer []byte) {
 		t.Errorf("the picture is %+v (%v)", info, err)
 	}
 }
+
+func TestBotCostOutOfRange(t *testing.T) {
+	for _, cost := range []string{"0", "-1", "1000001"} {
+		var complaints bytes.Buffer
+		env := &environment{ctx: t.Context(), stdin: strings.NewReader(""), stdout: io.Discard,
+			stderr: &complaints, open: openDrawing}
+		if code := run(env, []string{"serve", "--bot-cost=" + cost}); code != exitUsage ||
+			!strings.Contains(complaints.String(), "--bot-cost must be from 1 to 1000000, not "+cost) {
+			t.Errorf("%s: exit code %d, %s", cost, code, complaints.String())
+		}
+	}
+}

@@ -291,6 +291,9 @@ func (s *service) botToken(t *testing.T) string {
 	if err := json.Unmarshal(a.body, &c); err != nil || a.status != http.StatusOK {
 		t.Fatalf("%d %s %v", a.status, a.body, err)
 	}
+	if c.Parameters.Cost != botCost {
+		t.Errorf("a bot check of %d rounds where --bot-cost is %d", c.Parameters.Cost, botCost)
+	}
 	token, err := botcheck.Solve(context.Background(), c)
 	if err != nil {
 		t.Fatal(err)

@@ -44,6 +44,9 @@ func buildAndRun(m *testing.M) int {
 	return m.Run()
 }
 
+// botCost lets tests solve bot checks at once.
+const botCost = 20
+
 // patience bounds every wait; nothing here takes that long.
 const patience = 30 * time.Second
 
@@ -119,7 +122,7 @@ func (s *service) start(t *testing.T) {
 	arguments := append([]string{
 		"serve", "--listen", "127.0.0.1:" + s.port, "--metrics-listen", "127.0.0.1:0",
 		"--domain", "localhost", "--public-url", "http://localhost:" + s.port, "--trusted-proxy",
-		"127.0.0.0/8", "--browser", "off",
+		"127.0.0.0/8", "--browser", "off", "--bot-cost", strconv.Itoa(botCost),
 	}, s.storage...)
 	s.process = s.command(append(arguments, s.flags...)...)
 	stderr, err := s.process.StderrPipe()
