@@ -48,7 +48,13 @@ type Service struct {
 	Opened func(context.Context, *Backend) error
 }
 
-// BotCheck is ALTCHA at a cost (see [botcheck.ALTCHAConfig]), or with Cloudflare's keys Turnstile.
+// The usual cost of ALTCHA, and the most (see [botcheck.ALTCHAConfig]).
+const (
+	DefaultBotCost = botcheck.DefaultCost
+	MostBotCost    = botcheck.MostCost
+)
+
+// BotCheck is ALTCHA at a cost, or with Cloudflare's keys Turnstile.
 type BotCheck struct {
 	Cost                          int
 	TurnstileKey, TurnstileSecret string
@@ -290,7 +296,8 @@ func (s Service) services(b *Backend, limits limit.Limiter,
 	}
 	if s.Bots.TurnstileKey != "" {
 		checker, err := botcheck.NewTurnstile(
-			botcheck.TurnstileConfig{Secret: s.Bots.TurnstileSecret, URL: botcheck.SiteVerify}, b.nonces, time.Now,
+			botcheck.TurnstileConfig{Secret: s.Bots.TurnstileSecret, URL: botcheck.SiteVerify}, b.nonces,
+			time.Now,
 		)
 		services.Bots, services.TurnstileKey = checker, s.Bots.TurnstileKey
 		return services, err

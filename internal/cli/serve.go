@@ -20,7 +20,6 @@ import (
 	"unink/internal/account"
 	"unink/internal/app"
 	"unink/internal/billing"
-	"unink/internal/botcheck"
 	"unink/internal/certs"
 	"unink/internal/httpapi"
 	"unink/internal/misuse"
@@ -165,7 +164,7 @@ func serveDefaults() kong.Vars {
 		"anonymous_credits": strconv.Itoa(d.AnonymousCredits),
 		"anonymous_daily":   strconv.Itoa(d.AnonymousDaily),
 		"test_credits":      strconv.Itoa(d.TestCredits),
-		"bot_cost":          strconv.Itoa(botcheck.DefaultCost),
+		"bot_cost":          strconv.Itoa(app.DefaultBotCost),
 		"acme_directory":    certs.LetsEncrypt, "deadline": d.Deadline.String(),
 		"upload_timeout": d.UploadTimeout.String(), "drain_timeout": d.DrainTimeout.String(),
 	}
@@ -176,8 +175,8 @@ func (c *serveCmd) Validate() error {
 	if (c.TurnstileKey == "") != (c.TurnstileSecret == "") {
 		return errors.New("--turnstile-key and --turnstile-secret belong together")
 	}
-	if c.BotCost < 1 || c.BotCost > botcheck.MostCost {
-		return fmt.Errorf("--bot-cost must be from 1 to %d, not %d", botcheck.MostCost, c.BotCost)
+	if c.BotCost < 1 || c.BotCost > app.MostBotCost {
+		return fmt.Errorf("--bot-cost must be from 1 to %d, not %d", app.MostBotCost, c.BotCost)
 	}
 	if c.Fleet != "" && c.Workers != 0 {
 		return errors.New("--workers says how many pages are cleaned here; with --fleet give it to " +
@@ -244,7 +243,8 @@ func (c *serveCmd) service() (s app.Service, err error) {
 	s = app.Service{
 		Listen: app.Addresses{Public: c.Listen, Metrics: c.MetricsListen, Plain: c.HTTPListen},
 		Open:   c.Open, Config: c.backend(), Redis: c.Redis, PerCustomer: c.PerCustomer,
-		Bots: app.BotCheck{Cost: c.BotCost, TurnstileKey: c.TurnstileKey, TurnstileSecret: c.TurnstileSecret},
+		Bots: app.BotCheck{Cost: c.BotCost, TurnstileKey: c.TurnstileKey,
+			TurnstileSecret: c.TurnstileSecret},
 	}
 	if s.HTTP, err = c.http(); err != nil {
 		return s, err

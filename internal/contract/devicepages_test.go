@@ -295,8 +295,8 @@ func failsOnTheDevice(t *testing.T, s *service, p *browsertest.Page) {
 	p.UntilLong(`states() == 'done'`)
 }
 
-// A network that some pages alone need may not come while a page is worked on: the page says so, and
-// is cleaned once it comes.
+// A network that some pages alone need may not come while a page is worked on: the page says so,
+// and is cleaned once it comes.
 func lacksANetworkOnTheDevice(t *testing.T, s *service, p *browsertest.Page) {
 	g := newGateway(t, s)
 	g.close(func(path string) bool { return strings.Contains(path, "/orient-") })
