@@ -68,7 +68,7 @@ bench-load: build
 	go run ./bench/load
 
 bench-quality: deps
-	go run ./bench/quality
+	go run ./bench/quality $(if $(DIR),-data '$(DIR)')
 
 bench-finish: deps
 	go run ./bench/finish

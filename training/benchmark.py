@@ -46,6 +46,15 @@ def cases(seed, count, blank):
             return
 
 
+def store(out, found):
+    out.mkdir(parents=True, exist_ok=True)
+    for i, (written, clean, label, ruled) in enumerate(found):
+        for name, image in ((f"{i:02d}.jpg", written), (f"{i:02d}.clean.jpg", clean)):
+            cv2.imwrite(str(out / name), image[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, 92])
+        mask = np.where(label == net.IGNORE, 251, label * 80) + RULED * (ruled > 0)
+        cv2.imwrite(str(out / f"{i:02d}.mask.png"), mask.astype(np.uint8))
+
+
 def main():
     p = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -55,12 +64,7 @@ def main():
     p.add_argument("--blank", default=8, type=int)
     p.add_argument("--seed", default=7, type=int)
     a = p.parse_args()
-    a.out.mkdir(parents=True, exist_ok=True)
-    for i, (written, clean, label, ruled) in enumerate(cases(a.seed, a.count, a.blank)):
-        for name, image in ((f"{i:02d}.jpg", written), (f"{i:02d}.clean.jpg", clean)):
-            cv2.imwrite(str(a.out / name), image[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, 92])
-        mask = np.where(label == net.IGNORE, 251, label * 80) + RULED * (ruled > 0)
-        cv2.imwrite(str(a.out / f"{i:02d}.mask.png"), mask.astype(np.uint8))
+    store(a.out, cases(a.seed, a.count, a.blank))
 
 
 if __name__ == "__main__":

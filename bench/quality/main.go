@@ -1,9 +1,9 @@
-// Command quality measures the program on synthetic pages with exact truth.
+// Command quality measures the program on pages with exact truth.
 //
 //	go run ./bench/quality [-data bench/quality/data] [-json]
 //
 // The pages are made by training/benchmark.py from fonts, hands and layouts that training never
-// sees. Each is cleaned in the colour finish and held against the same capture with nothing
+// sees, or by training/pairs.py from real pages and real writing. Each is cleaned in the colour finish and held against the same capture with nothing
 // written on it:
 //
 //	psnr    peak signal-to-noise ratio of the cleaned page, in dB
@@ -12,6 +12,7 @@
 //	left    handwriting left, of what was there (difference to the truth, over the strokes)
 //	lost    printed pixels that lost over half of what sets them off from the paper
 //	rules   the same, of the pixels of long ruled lines
+//	crossed the same, of the pixels that writing lies on
 //
 // and, of the pages with no handwriting, the share on which nothing at all was erased.
 package main
@@ -83,6 +84,8 @@ type figures struct {
 	Left    float64 `json:"left"`
 	Lost    float64 `json:"lost"`
 	Rules   float64 `json:"rules"`
+	Crossed float64 `json:"crossed"`
+	crossed share   // of what that is: of some pages few pixels, so their mean is over pixels
 	Removed float64 `json:"removed"` // of the page's pixels
 }
 
@@ -97,6 +100,7 @@ func (s *summary) add(f figures) { s.Cases = append(s.Cases, f) }
 
 func (s *summary) print(asJSON bool) error {
 	var written, blank, untouched float64
+	var crossed share
 	w := &s.Written
 	for _, f := range s.Cases {
 		if f.Blank {
@@ -111,25 +115,27 @@ func (s *summary) print(asJSON bool) error {
 		w.PSNR, w.SSIM, w.IoU = w.PSNR+f.PSNR, w.SSIM+f.SSIM, w.IoU+f.IoU
 		w.Left, w.Lost, w.Rules = w.Left+f.Left, w.Lost+f.Lost, w.Rules+f.Rules
 		w.Removed += f.Removed
+		crossed.lost, crossed.all = crossed.lost+f.crossed.lost, crossed.all+f.crossed.all
 	}
 	w.Case = "MEAN"
 	for _, v := range []*float64{&w.PSNR, &w.SSIM, &w.IoU, &w.Left, &w.Lost, &w.Rules, &w.Removed} {
 		*v /= max(written, 1)
 	}
+	w.Crossed = crossed.of()
 	s.BlankLost /= max(blank, 1)
 	s.NothingErased = untouched / max(blank, 1)
 	if asJSON {
 		return json.NewEncoder(os.Stdout).Encode(s)
 	}
-	fmt.Printf("%-6s %7s %7s %7s %7s %7s %7s %8s\n", "case", "psnr", "ssim", "iou", "left%", "lost%",
-		"rules%", "removed%")
+	fmt.Printf("%-6s %7s %7s %7s %7s %7s %7s %8s %8s\n", "case", "psnr", "ssim", "iou", "left%",
+		"lost%", "rules%", "crossed%", "removed%")
 	for _, f := range append(s.Cases, *w) {
 		note := ""
 		if f.Blank {
 			note = "  nothing written"
 		}
-		fmt.Printf("%-6s %7.2f %7.4f %7.3f %7.2f %7.2f %7.2f %8.2f%s\n", f.Case, f.PSNR, f.SSIM, f.IoU,
-			100*f.Left, 100*f.Lost, 100*f.Rules, 100*f.Removed, note)
+		fmt.Printf("%-6s %7.2f %7.4f %7.3f %7.2f %7.2f %7.2f %8.2f %8.2f%s\n", f.Case, f.PSNR, f.SSIM,
+			f.IoU, 100*f.Left, 100*f.Lost, 100*f.Rules, 100*f.Crossed, 100*f.Removed, note)
 	}
 	fmt.Printf("of %.0f pages nobody wrote on: nothing erased on %.0f %%, print lost %.2f %%\n", blank,
 		100*s.NothingErased, 100*s.BlankLost)
@@ -218,7 +224,7 @@ func (c *testCase) measure(cleaner *unink.Cleaner) (f figures, err error) {
 	f.PSNR, f.SSIM = picture.PSNR(after, c.clean), picture.SSIM(after, c.clean)
 	f.IoU = c.iou(m)
 	f.Left = c.left(after)
-	f.Lost, f.Rules = c.lost(after)
+	c.countLost(&f, after)
 	f.Removed = r.Removed
 	return f, nil
 }
@@ -289,31 +295,38 @@ func difference(p, q *picture.RGB, i int) int {
 	return d
 }
 
-// lost looks at the printed pixels that stand out from the paper by at least visible.
-func (c *testCase) lost(after *picture.RGB) (all, ruled float64) {
+// countLost looks at the printed pixels that stand out from the paper by at least visible.
+func (c *testCase) countLost(f *figures, after *picture.RGB) {
 	const visible, window = 30, 12
 	truth, now := c.clean.Luminance(), after.Luminance()
 	light := maxFilter(truth, c.clean.W, c.clean.H, window)
-	var n, gone, nRuled, goneRuled float64
+	var all, ruled share
 	for i, k := range c.class {
 		depth := light[i] - truth[i]
 		if k != printed && k != both || depth < visible {
 			continue
 		}
-		n++
 		lost := now[i]-truth[i] > depth/2
-		if lost {
-			gone++
-		}
-		if c.ruled[i] {
-			nRuled++
-			if lost {
-				goneRuled++
-			}
-		}
+		all.count(true, lost)
+		ruled.count(c.ruled[i], lost)
+		f.crossed.count(k == both, lost)
 	}
-	return gone / max(n, 1), goneRuled / max(nRuled, 1)
+	f.Lost, f.Rules, f.Crossed = all.of(), ruled.of(), f.crossed.of()
 }
+
+// share is how many of some pixels are lost.
+type share struct{ lost, all float64 }
+
+func (s *share) count(counts, lost bool) {
+	if counts {
+		s.all++
+	}
+	if counts && lost {
+		s.lost++
+	}
+}
+
+func (s *share) of() float64 { return s.lost / max(s.all, 1) }
 
 // maxFilter is the largest value within d rows and columns.
 func maxFilter(v []float64, w, h, d int) []float64 {
