@@ -1,6 +1,6 @@
-"""Makes a benchmark of real pairs: printed pages that nobody wrote on, and the same with the writing
-of a real page laid on them, so that what lies under each stroke is known. Both are held out from
-training (training.real).
+"""Makes a benchmark of real pairs: printed pages that nobody wrote on, and the same with the
+writing of a real page laid on them, so that what lies under each stroke is known. Both are held
+out from training (training.real).
 
     python3 -m training.pairs --out DIR [--count 28] [--seed 7]
     make bench-quality DIR=DIR
