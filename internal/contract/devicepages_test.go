@@ -87,6 +87,17 @@ func everything(string) bool { return true }
 
 func nothing(string) bool { return false }
 
+// keepsAll waits until all is kept that the page may load: what is needed for touching up is the
+// last of it.
+func keepsAll(p *browsertest.Page) {
+	p.UntilLong(`window.all || (caches.keys().then(async (names) => {
+		for (const name of names) {
+			const kept = await (await caches.open(name)).keys();
+			window.all ||= kept.some(({ url }) => url.includes('/touch-'));
+		}
+	}), false)`)
+}
+
 // A guest without any allowance cleans on the device. Once the engine is there, nothing is asked of
 // the network, nor needed, not even to open the page again.
 func cleansOnTheDevice(t *testing.T, s *service, p *browsertest.Page) {
@@ -103,6 +114,7 @@ func cleansOnTheDevice(t *testing.T, s *service, p *browsertest.Page) {
 		}
 	}
 
+	keepsAll(p)
 	g.close(everything)
 	p.Pick(p.File("a.png", picture(240, 120)), p.File("b.png", picture(260, 120)))
 	p.UntilLong(`states() == 'done,done,done'`)
@@ -129,12 +141,7 @@ func doesAllWithoutNetwork(t *testing.T, s *service, p *browsertest.Page) {
 	p.Pick(p.File("photo.png", picture(220, 120)))
 	p.UntilLong(`states() == 'done'`)
 	p.Is(`document.querySelector('#private').textContent.includes('It is loaded')`, "true")
-	p.UntilLong(`window.all || (caches.keys().then(async (names) => {
-		for (const name of names) {
-			const kept = await (await caches.open(name)).keys();
-			window.all ||= kept.some(({ url }) => url.includes('/touch-'));
-		}
-	}), false)`)
+	keepsAll(p)
 	g.close(everything)
 	pickAll(p, p.File("two.pdf", browsertest.PDF(
 		browsertest.PDFPage{Width: 100, Height: 100, Grey: 90},
@@ -164,6 +171,7 @@ func cleansManyOnTheDevice(t *testing.T, s *service, p *browsertest.Page) {
 	pickAll(p, p.File("first.pdf", document))
 	p.UntilLong(`states() == 'done'`)
 	_, _ = p.Download("li .download") // loads what puts a PDF together
+	keepsAll(p)
 	g.close(everything)
 	p.Press("Remove: first.pdf")
 	pickAll(p, p.File("second.pdf", document))
