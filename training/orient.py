@@ -55,10 +55,10 @@ SIDE = 384
 EM = 14.0
 PIECE = 224  # pixels: the side of a piece of print that is kept to train on
 CROP = 192  # pixels: the side of a training sample, cut from a piece
-# pieces in a file; sheets of blocks among them; pieces of a page
+# Pieces in a file; sheets of blocks among them; pieces of a page.
 PART, SHEETS, PER_PAGE = 1300, 3, 6
-# of training.data's samples, whose em is about 12 px once halved: the estimate of the print's size
-# errs
+# The scale of training.data's samples, whose em is about 12 px once halved: the size of print is
+# only estimated.
 SHRINK = (0.8, 1.5)
 CELL = 12  # pixels: the paper's light is told for each; internal/restore/orient.go has the same
 PAPER, INK = 240, 40  # grey levels that paper and its strong print are brought to; likewise

@@ -20,7 +20,8 @@ LEAST = 0.002  # share of a pair's pixels that are written
 
 
 def pairs(seed, count):
-    """Pairs in no order: pictures with and without writing, labels, and no ruled lines."""
+    """Pictures with and without writing, their labels, and their ruled lines, of which none is
+    known."""
     sources = real.sources("val")
     printed = [s for s in sources if s.hand == 0]
     written = [s for s in sources if s.hand > 0 and s.trust > real.DOUBTFUL and not s.digital]
@@ -31,7 +32,7 @@ def pairs(seed, count):
         image, label = views.transplanted(rng, clean, label, *views.sized(rng, other))
         if np.isin(label, views.HANDS).mean() > LEAST:
             count -= 1
-            yield image, clean, np.where(label == net.WRITTEN, net.IGNORE, label), label * 0
+            yield image, clean, np.where(label == net.WRITTEN, net.IGNORE, label), np.zeros_like(label)
 
 
 def main():

@@ -85,7 +85,7 @@ type figures struct {
 	Lost    float64 `json:"lost"`
 	Rules   float64 `json:"rules"`
 	Crossed float64 `json:"crossed"`
-	crossed share   // of what that is: of some pages few pixels, so their mean is over pixels
+	crossed share   // its pixels; pages have few, so the mean is over the pixels of all pages
 	Removed float64 `json:"removed"` // of the page's pixels
 }
 
