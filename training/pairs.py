@@ -32,7 +32,8 @@ def pairs(seed, count):
         image, label = views.transplanted(rng, clean, label, *views.sized(rng, other))
         if np.isin(label, views.HANDS).mean() > LEAST:
             count -= 1
-            yield image, clean, np.where(label == net.WRITTEN, net.IGNORE, label), np.zeros_like(label)
+            known = np.where(label == net.WRITTEN, net.IGNORE, label)
+            yield image, clean, known, np.zeros_like(label)
 
 
 def main():
