@@ -20,7 +20,7 @@ import torch
 from . import net as N
 from . import views
 from .quantise import quantise, to_onnx
-from .train import Material, measure, recipe_of
+from .train import Material, recipe_of
 
 RECIPE = "training/recipes/segment.toml"  # says which pages show the ranges of the activations
 SAMPLES = 20  # of these pages
@@ -81,7 +81,6 @@ def main():
     pages, windows = samples(model.overview)
     model.segmenter = quantise(model.segmenter, windows)
     model.overview = quantise(model.overview, pages)
-    metrics = measure(model)
 
     side = {2: "height", 3: "width"}
     cells = {2: "rows", 3: "columns"}
@@ -100,7 +99,7 @@ def main():
         output=names[2],
         multiple=N.MULTIPLE,
         parameters=parameters[0],
-        metrics=metrics,
+        metrics=state.get("metrics", {}),
     )
     path = a.out / "overview.onnx"
     to_onnx(model.overview, path, pages[0], ["page", "context"])

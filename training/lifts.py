@@ -190,7 +190,8 @@ def _load_written(image, label, cache):
     def make():
         page = cv2.cvtColor(cv2.imread(image), cv2.COLOR_BGR2RGB)
         patch, _ = transmittance(page)
-        hand = (cv2.imread(label, cv2.IMREAD_GRAYSCALE) == net.WRITTEN).astype(np.uint8)
+        given = cv2.imread(label, cv2.IMREAD_GRAYSCALE)
+        hand = np.isin(given, (net.WRITTEN, net.HAND)).astype(np.uint8)
         near = cv2.dilate(hand, np.ones((3, 3), np.uint8)) > 0
         return words_of(np.where(near[..., None], np.round(255 * patch), 255).astype(np.uint8))
 

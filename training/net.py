@@ -29,6 +29,7 @@ from torch.nn import functional as F
 PAPER, PRINT, HAND, BOTH = range(4)
 CLASSES = ["paper", "print", "handwriting", "both"]
 WRITTEN = 4  # label: handwriting, over print or not
+PRINTED = 5  # label: print, written over or not
 IGNORE = 255
 MULTIPLE = 32
 WEIGHT_LEVELS = 63  # of a weight's size: seven bits with the sign

@@ -32,7 +32,7 @@ def pairs(seed, count):
         image, label = views.transplanted(rng, clean, label, *views.sized(rng, other))
         if np.isin(label, views.HANDS).mean() > LEAST:
             count -= 1
-            known = np.where(label == net.WRITTEN, net.IGNORE, label)
+            known = np.where(np.isin(label, (net.WRITTEN, net.PRINTED)), net.IGNORE, label)
             yield image, clean, known, np.zeros_like(label)
 
 

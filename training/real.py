@@ -43,6 +43,7 @@ SHEET = 2  # trust in what is found on a sheet of handwriting
 GIVEN = [net.PAPER, net.PRINT, net.WRITTEN, net.IGNORE, net.BOTH]
 DRAWN = 1.6  # pixels of a point, strokes that are drawn
 FAINT = 28  # grey levels below the paper: less is not ink, as in composed pages
+AWAY = 0.4  # ems: writing so far from print has none under it
 EDGE = 0.38  # share of a stroke's contrast: less is its soft edge
 
 
@@ -114,6 +115,14 @@ def trained_label(image, label):
     return out
 
 
+def alone(trained, given, em):
+    """The labels with HAND for writing that stands away from print: none lies under it."""
+    near = cv2.dilate(
+        np.isin(given, (1, 3)).astype(np.uint8), np.ones((2 * max(4, round(AWAY * em)) + 1,) * 2)
+    )
+    return np.where((trained == net.WRITTEN) & (near == 0), net.HAND, trained).astype(np.uint8)
+
+
 def print_size(mask):
     """The em of the print in a boolean mask of ink: the mode of the heights of components that look
     like characters and have a neighbour of about their height, as the engine finds it."""
@@ -165,9 +174,9 @@ def prepare_page(row, fold):
     folder_of = root() / "pages"
     image, label, path = page_of(folder_of, row["name"])
     trained = trained_label(image, label)
-    return written(
-        path, trained, print_size(trained == net.PRINT), int(row["trust"]), row["repo"], fold
-    )
+    em = print_size(trained == net.PRINT)
+    trained = alone(trained, label, em)
+    return written(path, trained, em, int(row["trust"]), row["repo"], fold)
 
 
 def prepare_digital(row, fold):

@@ -22,9 +22,8 @@ def printed(rng, image, label):
     out = (image * (1 - soft) + np.minimum(image, dark) * soft).astype(np.uint8)
     told = label.copy()
     told[(soft[..., 0] > 0.05) & (label == net.PAPER)] = net.IGNORE
-    told[(soft[..., 0] > 0.6) & ~np.isin(label, (net.HAND, net.BOTH, net.WRITTEN, net.IGNORE))] = (
-        net.PRINT
-    )
+    over = np.isin(label, (net.PAPER, net.PRINT))
+    told[(soft[..., 0] > 0.6) & over] = net.PRINT
     return out, told
 
 

@@ -16,6 +16,8 @@ LENGTH = (0.5, 14)  # ems
 OVER_PRINT = 0.8  # share of strokes that begin at print
 PANELS = (1, 4)
 FAINT = 250  # transmittance of a stroke's soft edge
+CRAYON_SHARE = 0.35  # of pages with a highlighter, one that is soft and grained as crayon
+SOFT = (1, 6)  # pixels: how far its edge is blurred
 BENT, LEVEL = 0.25, 0.6  # shares of strokes: much bent; along the lines
 PALE = (0.25, 1)  # what is left of a highlighter's strength in a dim photograph, or with crayon
 
@@ -25,6 +27,8 @@ def highlighted(rng, image, label):
     too."""
     pen = make_pen(rng, "highlighter")
     pen = replace(pen, density=pen.density * rng.uniform(*PALE))
+    if rng.random() < CRAYON_SHARE:
+        pen = replace(pen, feather=rng.uniform(*SOFT), grain=rng.uniform(0.2, 0.9))
     image, label = image.copy(), label.copy()
     printed = np.flatnonzero(label[::8, ::8] == net.PRINT)
     for _ in range(int(rng.integers(*STROKES))):
@@ -70,7 +74,7 @@ def lay(image, label, ink, at):
     inked, before = coverage(ink), label[spot].copy()
     label[spot][(darkest(ink) < FAINT) & (before == net.PAPER)] = net.IGNORE
     label[spot][inked & (before == net.PAPER)] = net.HAND
-    label[spot][inked & (before == net.PRINT)] = net.BOTH
+    label[spot][inked & np.isin(before, (net.PRINT, net.PRINTED))] = net.BOTH
 
 
 def panelled(rng, image, label):

@@ -40,7 +40,9 @@ from . import net as N
 from . import real, views
 from .data import Shards
 
-CLASS_WEIGHTS = [1.0, 2.0, 3.0, 3.0, 3.0]  # of the classes and of net.WRITTEN
+CLASS_WEIGHTS = [1.0, 2.0, 3.0, 3.0, 3.0, 2.0]  # of the classes, of net.WRITTEN and PRINTED
+UNDER_WEIGHT = 0.5  # of what lies under writing
+CROSSED = 3.0  # how much more a pixel of print under writing counts there than one of paper
 OVERVIEW_WEIGHT = 0.3
 HARDEST, EASIEST = 3.0, 0.4  # how much more, and less, often a page is shown for its last losses
 REMEMBERED = 0.7  # of a page's loss when it is seen again
@@ -77,12 +79,12 @@ def recipe_of(path):
 def loss_of(logits, label):
     """The loss, and its first part for each window by itself. What decides is handwriting or not:
     weighted log loss and soft Dice (Milletari et al., 2016) of that question, with a smaller part
-    for telling all four classes apart."""
+    for telling all four classes apart, and another for whether print lies under writing."""
     logits = logits.float()
     weight = torch.tensor(CLASS_WEIGHTS + [0.0], device=logits.device)
-    known = (label != N.IGNORE).float()
     at = label.clamp(max=len(CLASS_WEIGHTS))
-    w = weight[at]
+    known = ((label != N.IGNORE) & (at != N.PRINTED)).float()
+    w = weight[at] * known
     hand = (at == N.HAND) | (at == N.BOTH) | (at == N.WRITTEN)
     log_p = logits.log_softmax(1)
     log_hand = torch.logsumexp(log_p[:, [N.HAND, N.BOTH]], 1)
@@ -92,12 +94,22 @@ def loss_of(logits, label):
     p = log_hand.exp() * known
     t = hand.float()
     dice = 1 - (2 * (p * t).sum() + 50) / (p.sum() + t.sum() + 50)
-    five = torch.cat([log_p, log_hand[:, None]], 1)
-    classes = -(w * five.gather(1, at.clamp(max=N.WRITTEN)[:, None])[:, 0]).sum() / w.sum().clamp(
-        min=1
-    )
+    log_print = torch.logsumexp(log_p[:, [N.PRINT, N.BOTH]], 1)
+    six = torch.cat([log_p, log_hand[:, None], log_print[:, None]], 1)
+    told = -weight[at] * six.gather(1, at.clamp(max=N.PRINTED)[:, None])[:, 0]
+    classes = told.sum() / weight[at].sum().clamp(min=1)
+    under = under_loss(log_p - log_hand[:, None], at)
     each = log_loss.detach().sum((1, 2)) / w.sum((1, 2)).clamp(min=1)
-    return decision + 0.4 * dice + 0.4 * classes, each
+    return decision + 0.4 * dice + 0.4 * classes + UNDER_WEIGHT * under, each
+
+
+def under_loss(log_p, at):
+    """Whether print lies under writing, of log probabilities given that there is writing. Asked by
+    itself, since writing on bare paper is far more common, and what lies under a real page's is not
+    known."""
+    both, hand = (at == N.BOTH).float(), (at == N.HAND).float()
+    loss = -CROSSED * both * log_p[:, N.BOTH] - hand * log_p[:, N.HAND]
+    return loss.sum() / (CROSSED * both + hand).sum().clamp(min=1)
 
 
 def overview_loss(logits, present):

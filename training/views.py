@@ -1,8 +1,8 @@
 """What the network is shown of a page in training: some windows, and the whole page small.
 
 A page is (image uint8 [H, W, 3] RGB, label uint8 [H, W]) at the working scale, body text at about
-net.SHOWN_EM pixels, its paper brought to white as the engine does. Labels are those of net, WRITTEN
-and IGNORE among them.
+net.SHOWN_EM pixels, its paper brought to white as the engine does. Labels are those of net,
+WRITTEN, PRINTED and IGNORE among them.
 """
 
 import functools
@@ -35,9 +35,9 @@ THICKNESS_SHARE = 0.5  # of writing that is laid, made thicker or thinner
 PENNED_SHARE = 0.8  # of visits to what was drawn on a screen, made to look like a pen's
 CAPTURED_SHARE = 0.7  # of visits to pages that never lay on paper
 HANDS = (net.HAND, net.BOTH, net.WRITTEN)
-# What writing is that is laid on paper, print, handwriting, both, handwriting over who knows what,
-# and no label.
-LAID_ON = np.array([net.HAND, net.BOTH, net.HAND, net.BOTH, net.WRITTEN, net.WRITTEN], np.uint8)
+PRINTS = (net.PRINT, net.BOTH, net.PRINTED)
+# What writing is that is laid on paper, print, handwriting, both, WRITTEN, PRINTED, and no label.
+LAID_ON = np.array([net.HAND, net.BOTH, net.HAND, net.BOTH, net.WRITTEN, net.BOTH, net.WRITTEN])
 DESCRIBED = 0.01  # share of a place that handwriting, or print, must cover to be told of
 BRIGHTEST = 4  # the most that dim paper is raised by
 
@@ -95,7 +95,7 @@ def present_in(label):
     """Of each place of the overview, whether there is handwriting and whether there is print."""
     scale, side = overview_scale(*label.shape), net.OVERVIEW_SIDE // net.OVERVIEW_STRIDE
     out = []
-    for kinds in (HANDS, (net.PRINT, net.BOTH)):
+    for kinds in (HANDS, PRINTS):
         h, w = (max(1, round(n * scale / net.OVERVIEW_STRIDE)) for n in label.shape)
         there, unknown = (
             cv2.resize(mask.astype(np.float32), (w, h), interpolation=cv2.INTER_AREA)
@@ -236,8 +236,9 @@ def sized(rng, source):
 
 def transplanted(rng, image, label, written, where):
     """The page with another page's writing on it, by what that takes of the light (copy and paste,
-    Ghiasi et al., 2021). What lies under it is known: print, paper, or neither. Pixels whose print
-    hides the writing have no label, nor have the writing's soft edges."""
+    Ghiasi et al., 2021). What lies under it is known: print, paper, or neither. Where print hides
+    the writing, and along the writing's soft edges, print may be written over, and paper has no
+    label."""
     (h, w), (oh, ow) = label.shape, where.shape
     y, x = (int((n - o) / 2 + rng.uniform(-0.4, 0.4) * n) for n, o in ((h, oh), (w, ow)))
     top, left, bottom, right = max(y, 0), max(x, 0), min(y + oh, h), min(x + ow, w)
@@ -266,9 +267,8 @@ def transplanted(rng, image, label, written, where):
     image[spot] = after
     under = label[spot]
     laid = LAID_ON[np.minimum(under, len(LAID_ON) - 1)]
-    label[spot] = np.where(
-        hidden, net.IGNORE, np.where(hand > 0, laid, np.where(edge, net.IGNORE, under))
-    )
+    doubtful = np.where(np.isin(under, (net.PRINT, net.PRINTED)), net.PRINTED, net.IGNORE)
+    label[spot] = np.where(hidden | edge, doubtful, np.where(hand > 0, laid, under))
     return image, label
 
 

@@ -132,6 +132,28 @@ class Training(unittest.TestCase):
             logits[:, kind] = 12
             self.assertLess(loss_of(logits, label)[0].item(), 0.5)
 
+    def test_print_that_hides_writing_is_to_stay_and_may_be_written_over(self):
+        label = torch.full((1, 8, 8), net.PRINTED)
+        losses = []
+        for kind in range(4):
+            logits = torch.zeros(1, 4, 8, 8)
+            logits[:, kind] = 12
+            losses.append(loss_of(logits, label)[0].item())
+        kept, gone = (net.PRINT, net.BOTH), (net.PAPER, net.HAND)
+        self.assertLess(max(losses[k] for k in kept), min(losses[k] for k in gone))
+        self.assertAlmostEqual(losses[net.PRINT], losses[net.BOTH], places=4)
+
+    def test_what_lies_under_few_strokes_counts(self):
+        """One pixel in a hundred of the writing lies over print: to call it bare costs more than a
+        hundredth."""
+        label = torch.full((1, 10, 10), net.HAND)
+        label[0, 0, 0] = net.BOTH
+        bare, right = torch.zeros(1, 4, 10, 10), torch.zeros(1, 4, 10, 10)
+        bare[:, net.HAND], right[:, net.HAND] = 6, 6
+        right[0, :, 0, 0] = torch.tensor([0.0, 0, 0, 6])
+        difference = loss_of(bare, label)[0] - loss_of(right, label)[0]
+        self.assertGreater(difference.item(), 0.1)
+
     def test_trainings_compare_where_as_much_print_is_lost(self):
         """Moving all answers by a constant moves what is missed and what is lost, and not what is
         missed alike."""

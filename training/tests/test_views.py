@@ -86,6 +86,22 @@ class Views(unittest.TestCase):
             laid += changed.any()
         self.assertGreater(laid, 5)
 
+    def test_print_that_hides_laid_writing_keeps_its_label_as_print(self):
+        image, label = np.full((300, 300, 3), 255, np.uint8), np.zeros((300, 300), np.uint8)
+        image[:, 100:200], label[:, 100:200] = 10, net.PRINT
+        written, where = np.full_like(image, 255), np.zeros_like(label)
+        written[140:146, 60:240], where[140:146, 60:240] = 30, net.HAND
+        hidden = 0
+        for seed in range(10):
+            rng = np.random.default_rng(seed)
+            out, told = views.transplanted(rng, image, label, written, where)
+            changed = (out != image).any(2)
+            kinds = set(np.unique(told[:, 103:197]))
+            self.assertLessEqual(kinds, {net.PRINT, net.PRINTED, net.BOTH})
+            self.assertFalse(np.isin(told[changed & (label == net.PAPER)], net.PRINTED).any())
+            hidden += (told == net.PRINTED).sum()
+        self.assertGreater(hidden, 500)
+
     def test_filled_bubbles_are_not_laid_elsewhere(self):
         mask = np.zeros((60, 60), np.uint8)
         cv2.circle(mask, (15, 15), 8, 1, -1)
@@ -140,6 +156,16 @@ class Labels(unittest.TestCase):
         self.assertTrue((trained[48:52, 22:78] == net.WRITTEN).all())
         self.assertTrue((trained[44:47, 22:78] == net.IGNORE).all())
         self.assertTrue((trained[:40] == net.PAPER).all())
+
+    def test_no_print_lies_under_writing_far_from_print(self):
+        given = np.zeros((200, 200), np.uint8)
+        given[20:180, 100:110], given[95:101, 20:105], given[150:156, 20:60] = 1, 2, 2
+        trained = np.array(real.GIVEN, np.uint8)[given]
+        told = real.alone(trained, given, 20)
+        self.assertTrue((told[150:156, 20:60] == net.HAND).all())
+        self.assertTrue((told[95:101, 95:100] == net.WRITTEN).all())
+        self.assertTrue((told[95:101, 20:85] == net.HAND).all())
+        self.assertTrue((told[given != 2] == trained[given != 2]).all())
 
     def test_the_size_of_print_is_found(self):
         mask = np.zeros((1754, 1240), bool)
