@@ -49,9 +49,10 @@ func beside(s *segment.Scores, i int, such func(j int) bool) bool {
 }
 
 // dropFalsePrint takes print away from under writing where it does not go on beside it: a stroke
-// that crosses itself, or lies thick, looks like two inks too. Where there may be print but more
-// likely is none, there is none unless print lies beside it. Printed lines do not count: they are
-// continued through the writing later, and the foot of a stroke on a line is no print.
+// that crosses itself, or lies thick, looks like two inks too. Where the network is sure of a pixel
+// of it, it stays: strokes may cover a letter. Where there may be print but more likely is none,
+// there is none unless print lies beside it. Printed lines do not count: they are continued through
+// the writing later, and the foot of a stroke on a line is no print.
 func dropFalsePrint(s *segment.Scores, lines []bool) {
 	both := make([]uint8, len(s.Hand))
 	for i := range both {
@@ -60,16 +61,16 @@ func dropFalsePrint(s *segment.Scores, lines []bool) {
 		}
 	}
 	labels, components := raster.Components(both, s.W)
-	goesOn := make([]bool, len(components)+1)
+	stays := make([]bool, len(components)+1)
 	for i, l := range labels {
-		if l > 0 && !goesOn[l] {
-			goesOn[l] = besidePrint(s, i, lines)
+		if l > 0 && !stays[l] {
+			stays[l] = s.Print[i] >= segment.Unit || besidePrint(s, i, lines)
 		}
 	}
 	for i, l := range labels {
 		switch {
 		case s.Hand[i] <= 0 || s.Print[i] <= -segment.Unit:
-		case l > 0 && !goesOn[l], l == 0 && !besidePrint(s, i, lines):
+		case l > 0 && !stays[l], l == 0 && !besidePrint(s, i, lines):
 			s.Relabel(i, true)
 		}
 	}

@@ -70,6 +70,33 @@ func TestSpecksOfAStrokeAreWriting(t *testing.T) {
 	}
 }
 
+// Under a stroke print stays where it goes on beside the stroke, or where the network is sure of it.
+func TestPrintUnderStrokes(t *testing.T) {
+	const doubtful, sure = segment.Unit / 2, segment.Unit
+	for name, c := range map[string]struct {
+		beside string
+		print  int8
+		stays  bool
+	}{
+		"doubtful, alone":      {" ", doubtful, false},
+		"doubtful, and beside": {"p", doubtful, true},
+		"sure, alone":          {" ", sure, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := drawn("hhhhh"+c.beside, "hhhhh"+c.beside, "hhhhh"+c.beside)
+			for i := range s.Print {
+				if x := i % s.W; x == 3 || x == 4 {
+					s.Print[i] = c.print
+				}
+			}
+			dropFalsePrint(s, make([]bool, len(s.Hand)))
+			if got := s.Print[s.W+4] > 0; got != c.stays {
+				t.Errorf("print stays: %v, want %v", got, c.stays)
+			}
+		})
+	}
+}
+
 // A line is given to writing where a stroke touches it and a little beside, and nowhere else: not
 // at its ends, from which it could not be drawn on.
 func TestLinesAreTakenWhereStrokesTouchThem(t *testing.T) {
