@@ -70,7 +70,7 @@ func TestSpecksOfAStrokeAreWriting(t *testing.T) {
 	}
 }
 
-// Under a stroke print stays where it goes on beside the stroke, or where the network is sure of it.
+// Under a stroke print stays where it goes on beside it, or where the network is sure of it.
 func TestPrintUnderStrokes(t *testing.T) {
 	const doubtful, sure = segment.Unit / 2, segment.Unit
 	for name, c := range map[string]struct {
