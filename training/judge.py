@@ -221,8 +221,8 @@ def store(out, name, image, label, form=".jpg"):
     cv2.imwrite(str(out / "pages" / (name + form)), image[..., ::-1], quality)
     told = np.full(label.shape, UNKNOWN, np.uint8)
     told[label == net.PAPER] = 0
-    told[np.isin(label, (net.PRINT, net.PRINTED))] = 1
-    told[np.isin(label, (net.HAND, net.BOTH, net.WRITTEN))] = 2
+    told[np.isin(label, views.PRINTS)] = 1
+    told[np.isin(label, views.HANDS)] = 2
     cv2.imwrite(str(out / "labels" / f"{name}.png"), told)
 
 

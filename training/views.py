@@ -37,7 +37,9 @@ CAPTURED_SHARE = 0.7  # of visits to pages that never lay on paper
 HANDS = (net.HAND, net.BOTH, net.WRITTEN)
 PRINTS = (net.PRINT, net.BOTH, net.PRINTED)
 # What writing is that is laid on paper, print, handwriting, both, WRITTEN, PRINTED, and no label.
-LAID_ON = np.array([net.HAND, net.BOTH, net.HAND, net.BOTH, net.WRITTEN, net.BOTH, net.WRITTEN])
+LAID_ON = np.array(
+    [net.HAND, net.BOTH, net.HAND, net.BOTH, net.WRITTEN, net.BOTH, net.WRITTEN], np.uint8
+)
 DESCRIBED = 0.01  # share of a place that handwriting, or print, must cover to be told of
 BRIGHTEST = 4  # the most that dim paper is raised by
 
@@ -267,7 +269,8 @@ def transplanted(rng, image, label, written, where):
     image[spot] = after
     under = label[spot]
     laid = LAID_ON[np.minimum(under, len(LAID_ON) - 1)]
-    doubtful = np.where(np.isin(under, (net.PRINT, net.PRINTED)), net.PRINTED, net.IGNORE)
+    printed = np.isin(under, (net.PRINT, net.PRINTED))
+    doubtful = np.where(printed, np.uint8(net.PRINTED), np.uint8(net.IGNORE))
     label[spot] = np.where(hidden | edge, doubtful, np.where(hand > 0, laid, under))
     return image, label
 

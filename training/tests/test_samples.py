@@ -144,8 +144,8 @@ class Training(unittest.TestCase):
         self.assertAlmostEqual(losses[net.PRINT], losses[net.BOTH], places=4)
 
     def test_what_lies_under_few_strokes_counts(self):
-        """One pixel in a hundred of the writing lies over print: to call it bare costs more than a
-        hundredth."""
+        """One pixel in a hundred of the writing lies over print: to call it bare costs more than
+        its share."""
         label = torch.full((1, 10, 10), net.HAND)
         label[0, 0, 0] = net.BOTH
         bare, right = torch.zeros(1, 4, 10, 10), torch.zeros(1, 4, 10, 10)

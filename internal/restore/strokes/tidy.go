@@ -49,8 +49,8 @@ func beside(s *segment.Scores, i int, such func(j int) bool) bool {
 }
 
 // dropFalsePrint takes print away from under writing where it does not go on beside it: a stroke
-// that crosses itself, or lies thick, looks like two inks too. Where the network is sure of a pixel
-// of it, it stays: strokes may cover a letter. Where there may be print but more likely is none,
+// that crosses itself, or lies thick, looks like two inks too. Print that the network sees clearly
+// stays, since strokes may cover a whole letter. Where there may be print but more likely is none,
 // there is none unless print lies beside it. Printed lines do not count: they are continued through
 // the writing later, and the foot of a stroke on a line is no print.
 func dropFalsePrint(s *segment.Scores, lines []bool) {
@@ -60,11 +60,12 @@ func dropFalsePrint(s *segment.Scores, lines []bool) {
 			both[i] = 1
 		}
 	}
+	const clear = segment.Unit // a log-odds of one
 	labels, components := raster.Components(both, s.W)
 	stays := make([]bool, len(components)+1)
 	for i, l := range labels {
 		if l > 0 && !stays[l] {
-			stays[l] = s.Print[i] >= segment.Unit || besidePrint(s, i, lines)
+			stays[l] = s.Print[i] >= clear || besidePrint(s, i, lines)
 		}
 	}
 	for i, l := range labels {

@@ -70,9 +70,9 @@ func TestSpecksOfAStrokeAreWriting(t *testing.T) {
 	}
 }
 
-// Under a stroke print stays where it goes on beside it, or where the network is sure of it.
+// Print under a stroke stays where it goes on beside it, or where the network sees it clearly.
 func TestPrintUnderStrokes(t *testing.T) {
-	const doubtful, sure = segment.Unit / 2, segment.Unit
+	const doubtful, clear = segment.Unit / 2, segment.Unit
 	for name, c := range map[string]struct {
 		beside string
 		print  int8
@@ -80,7 +80,7 @@ func TestPrintUnderStrokes(t *testing.T) {
 	}{
 		"doubtful, alone":      {" ", doubtful, false},
 		"doubtful, and beside": {"p", doubtful, true},
-		"sure, alone":          {" ", sure, true},
+		"clear, alone":         {" ", clear, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := drawn("hhhhh"+c.beside, "hhhhh"+c.beside, "hhhhh"+c.beside)
