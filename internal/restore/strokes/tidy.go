@@ -60,12 +60,12 @@ func dropFalsePrint(s *segment.Scores, lines []bool) {
 			both[i] = 1
 		}
 	}
-	const clear = segment.Unit // a log-odds of one
+	const clearly = segment.Unit // a log-odds of one
 	labels, components := raster.Components(both, s.W)
 	stays := make([]bool, len(components)+1)
 	for i, l := range labels {
 		if l > 0 && !stays[l] {
-			stays[l] = s.Print[i] >= clear || besidePrint(s, i, lines)
+			stays[l] = s.Print[i] >= clearly || besidePrint(s, i, lines)
 		}
 	}
 	for i, l := range labels {

@@ -72,7 +72,7 @@ func TestSpecksOfAStrokeAreWriting(t *testing.T) {
 
 // Print under a stroke stays where it goes on beside it, or where the network sees it clearly.
 func TestPrintUnderStrokes(t *testing.T) {
-	const doubtful, clear = segment.Unit / 2, segment.Unit
+	const doubtful, clearly = segment.Unit / 2, segment.Unit
 	for name, c := range map[string]struct {
 		beside string
 		print  int8
@@ -80,7 +80,7 @@ func TestPrintUnderStrokes(t *testing.T) {
 	}{
 		"doubtful, alone":      {" ", doubtful, false},
 		"doubtful, and beside": {"p", doubtful, true},
-		"clear, alone":         {" ", clear, true},
+		"clear, alone":         {" ", clearly, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := drawn("hhhhh"+c.beside, "hhhhh"+c.beside, "hhhhh"+c.beside)
