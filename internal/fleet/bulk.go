@@ -53,7 +53,8 @@ func (w *Worker) take(taking context.Context) (*nats.Msg, error) {
 	defer first.leave()
 	w.tell()
 	if w.pressed() {
-		turn := time.NewTimer(w.pace.look)
+		// A page whose offer came just before the slot was free makes the next one within a look.
+		turn := time.NewTimer(2 * w.pace.look)
 		defer turn.Stop()
 		select {
 		case m := <-first.in:

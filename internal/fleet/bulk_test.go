@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"errors"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -104,6 +105,28 @@ func TestFreeSlotIsKeptForPages(t *testing.T) {
 	w.fails(done, nil)
 	w.fails(bulkDone, nil)
 	w.fails(bulkDone, nil)
+}
+
+// A free slot wakes a page that somebody waits for, though a bulk one has waited longer.
+func TestPageWakesBeforeBulk(t *testing.T) {
+	var free turnstile
+	woken := make(chan string)
+	for i, name := range []string{"bulk", "page", "next page"} {
+		ticket := free.ticket(name == "bulk")
+		go func() {
+			free.wait(t.Context(), ticket, time.Minute)
+			woken <- name
+		}()
+		for free.len() <= i {
+			runtime.Gosched()
+		}
+	}
+	for _, want := range []string{"page", "next page", "bulk"} {
+		free.wake(1)
+		if got := <-woken; got != want {
+			t.Errorf("the %s was woken, not the %s", got, want)
+		}
+	}
 }
 
 // Without a worker there is nobody for a bulk page either; with one it has its result.

@@ -148,7 +148,7 @@ func (c *Client) clean(ctx context.Context, p *page, o unink.Options) (*unink.Re
 			Message: fmt.Sprintf("%d bytes; at most %d", len(p.image), maxPage), Hint: "send a smaller file"}
 	}
 	p.offer = offer{Page: rand.Text(), Size: len(p.image), Options: wire, Before: o.Before}
-	p.ticket, p.declined = c.free.ticket(), map[string]bool{}
+	p.ticket, p.declined = c.free.ticket(p.bulk), map[string]bool{}
 	res, err := c.place(ctx, p, time.Time{})
 	var lost *lostError
 	if !errors.As(err, &lost) {

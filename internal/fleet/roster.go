@@ -156,7 +156,8 @@ func (r *roster) builds() map[Build]int {
 	return n
 }
 
-// turnstile lets pages that wait for a free slot try again, oldest first.
+// turnstile lets pages that wait for a free slot try again: the oldest first, bulk
+// ones after all others.
 type turnstile struct {
 	mu      sync.Mutex
 	tickets uint64
@@ -168,10 +169,14 @@ type waiter struct {
 	woken  chan struct{}
 }
 
-func (t *turnstile) ticket() uint64 {
+func (t *turnstile) ticket(bulk bool) uint64 {
+	const afterOthers = 1 << 62
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.tickets++
+	if bulk {
+		return t.tickets + afterOthers
+	}
 	return t.tickets
 }
 
