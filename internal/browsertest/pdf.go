@@ -18,7 +18,8 @@ type PDFPage struct {
 	Marked        bool // black over its middle, which a PDF program put there
 }
 
-// PDF writes a PDF by hand.
+// PDF writes a PDF by hand. Its title is "Exam"; each page has a link and a bookmark, which names
+// the page as its text does.
 func PDF(pages ...PDFPage) []byte {
 	var b bytes.Buffer
 	var at []int
@@ -29,7 +30,8 @@ func PDF(pages ...PDFPage) []byte {
 		b.WriteString("\nendobj\n")
 	}
 	b.WriteString("%PDF-1.7\n")
-	object("<< /Type /Catalog /Pages 2 0 R >>")
+	info, outlines := 4+2*len(pages), 5+2*len(pages)
+	object("<< /Type /Catalog /Pages 2 0 R /Outlines %d 0 R >>", outlines)
 	var kids []string
 	for i := range pages {
 		kids = append(kids, fmt.Sprintf("%d 0 R", 4+2*i))
@@ -39,10 +41,12 @@ func PDF(pages ...PDFPage) []byte {
 	for i, p := range pages {
 		marks := ""
 		if p.Marked {
-			marks = fmt.Sprintf("/Annots [<< /Type /Annot /Subtype /Square /Rect [10 40 %d %d] "+
-				"/C [0 0 0] /IC [0 0 0] /F 4 >>]", p.Width-10, p.Height-10)
+			marks = fmt.Sprintf("<< /Type /Annot /Subtype /Square /Rect [10 40 %d %d] "+
+				"/C [0 0 0] /IC [0 0 0] /F 4 >>", p.Width-10, p.Height-10)
 		}
-		object("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 %d %d] /Rotate %d /Contents %d 0 R %s "+
+		object("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 %d %d] /Rotate %d /Contents %d 0 R "+
+			"/Annots [<< /Type /Annot /Subtype /Link /Rect [0 0 10 10] /Border [0 0 0] "+
+			"/A << /S /URI /URI (https://example.com/) >> >> %s] "+
 			"/Resources << /Font << /F 3 0 R >> >> >>",
 			p.Width, p.Height, p.Turned, 5+2*i, marks)
 		content := fmt.Sprintf("%.2f g 0 0 %d %d re f 0 g", float64(p.Grey)/100, p.Width, p.Height)
@@ -54,12 +58,26 @@ func PDF(pages ...PDFPage) []byte {
 		}
 		object("<< /Length %d >>\nstream\n%s\nendstream", len(content), content)
 	}
+	object("<< /Title (Exam) >>")
+	object("<< /First %d 0 R /Last %d 0 R /Count %d >>", outlines+1, outlines+len(pages), len(pages))
+	for i := range pages {
+		around := ""
+		if i > 0 {
+			around += fmt.Sprintf(" /Prev %d 0 R", outlines+i)
+		}
+		if i < len(pages)-1 {
+			around += fmt.Sprintf(" /Next %d 0 R", outlines+i+2)
+		}
+		object("<< /Title (Page %d) /Parent %d 0 R /Dest [%d 0 R /Fit]%s >>",
+			i+1, outlines, 4+2*i, around)
+	}
 	xref := b.Len()
 	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(at)+1)
 	for _, offset := range at {
 		fmt.Fprintf(&b, "%010d 00000 n \n", offset)
 	}
-	fmt.Fprintf(&b, "trailer << /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n", len(at)+1, xref)
+	fmt.Fprintf(&b, "trailer << /Size %d /Root 1 0 R /Info %d 0 R >>\nstartxref\n%d\n%%%%EOF\n",
+		len(at)+1, info, xref)
 	return b.Bytes()
 }
 
@@ -81,10 +99,19 @@ type ReadPage struct {
 	Width, Height float64 // points
 	Original      bool    // with its text
 	Grey          int     // of its paper, in percent
+	Corner        int     // where most of its dark pixels are, clockwise from the upper left
+	Linked        bool    // with a link
+	Bookmark      string  // that leads to it
 }
 
-// ReadPDF lists the pages of a PDF with the reader that the page itself has.
-func (p *Page) ReadPDF(data []byte) []ReadPage {
+// ReadDocument is a PDF that the web page has made.
+type ReadDocument struct {
+	Title string
+	Pages []ReadPage
+}
+
+// ReadPDF reads a PDF with the reader that the page itself has.
+func (p *Page) ReadPDF(data []byte) (d ReadDocument) {
 	p.t.Helper()
 	text, err := json.Marshal(data)
 	if err != nil {
@@ -96,29 +123,38 @@ func (p *Page) ReadPDF(data []byte) []ReadPage {
 		reader.GlobalWorkerOptions.workerSrc = base + '/build/pdf.worker.min.js';
 		const document_ = await reader.getDocument({ data: Uint8Array.from(atob(` + string(text) + `), (c) => c.charCodeAt(0)), standardFontDataUrl: base + '/standard_fonts/' }).promise;
 		const pages = [];
+		const { info } = await document_.getMetadata();
+		const bookmarks = {};
+		for (const { title, dest } of await document_.getOutline() ?? []) {
+			const n = await document_.getPageIndex(dest[0]).catch(() => -1);
+			bookmarks[n] = title;
+		}
 		for (let n = 1; n <= document_.numPages; n++) {
 			const page = await document_.getPage(n);
 			const viewport = page.getViewport({ scale: 0.2 });
 			const canvas = document.createElement('canvas');
 			canvas.width = viewport.width; canvas.height = viewport.height;
 			await page.render({ canvas, viewport }).promise;
-			const [grey] = canvas.getContext('2d').getImageData(canvas.width / 2, canvas.height / 3, 1, 1).data;
-			pages.push([viewport.width / 0.2, viewport.height / 0.2,
-				(await page.getTextContent()).items.length,
-				grey * 100 / 255]);
+			const pen = canvas.getContext('2d');
+			const [grey] = pen.getImageData(canvas.width / 2, canvas.height / 3, 1, 1).data;
+			const dark = (x, y) => pen.getImageData(x * canvas.width / 2, y * canvas.height / 2, canvas.width / 2, canvas.height / 2)
+				.data.reduce((sum, value) => sum + Math.max(0, grey - 40 - value), 0);
+			const corners = [dark(0, 0), dark(1, 0), dark(1, 1), dark(0, 1)];
+			pages.push({
+				Width: viewport.width / 0.2, Height: viewport.height / 0.2,
+				Original: (await page.getTextContent()).items.length > 0, Grey: Math.round(grey * 100 / 255),
+				Corner: corners.indexOf(Math.max(...corners)),
+				Linked: (await page.getAnnotations()).some(({ subtype }) => subtype === 'Link'),
+				Bookmark: bookmarks[n - 1] ?? '',
+			});
 		}
-		window.madePages = JSON.stringify(pages);
+		window.madePages = JSON.stringify({ Title: info.Title ?? '', Pages: pages });
 	})().catch((error) => { window.madePages = String(error.stack); }), ''`)
 	p.Until(`!!window.madePages`)
-	var rows [][4]float64
-	if err := json.Unmarshal([]byte(p.Eval(`madePages`)), &rows); err != nil {
+	if err := json.Unmarshal([]byte(p.Eval(`madePages`)), &d); err != nil {
 		p.t.Fatalf("%v: %s", err, p.Eval(`madePages`))
 	}
-	var pages []ReadPage
-	for _, r := range rows {
-		pages = append(pages, ReadPage{r[0], r[1], r[2] > 0, int(r[3] + 0.5)})
-	}
-	return pages
+	return d
 }
 
 // asset is the path of a script that the page has asked for.

@@ -150,7 +150,7 @@ func doesAllWithoutNetwork(t *testing.T, s *service, p *browsertest.Page) {
 	if name, data := p.Download("#all-zip"); !strings.HasSuffix(name, ".zip") || len(data) == 0 {
 		t.Errorf("the archive is %q of %d bytes", name, len(data))
 	}
-	if name, data := p.Download("#all-pdf"); sizesOf(p.ReadPDF(data)) == "" {
+	if name, data := p.Download("#all-pdf"); sizesOf(p.ReadPDF(data).Pages) == "" {
 		t.Errorf("the PDF is %q of %d bytes", name, len(data))
 	}
 	p.Pressed("#touch-up")
@@ -176,8 +176,8 @@ func cleansManyOnTheDevice(t *testing.T, s *service, p *browsertest.Page) {
 	p.Press("Remove: first.pdf")
 	pickAll(p, p.File("second.pdf", document))
 	p.UntilLong(`states() == 'done'`)
-	if _, data := p.Download("li .download"); sizesOf(p.ReadPDF(data)) != "100×100 120×100" {
-		t.Errorf("pages of %s", sizesOf(p.ReadPDF(data)))
+	if _, data := p.Download("li .download"); sizesOf(p.ReadPDF(data).Pages) != "100×100 120×100" {
+		t.Errorf("pages of %s", sizesOf(p.ReadPDF(data).Pages))
 	}
 	p.Press("Remove: second.pdf")
 	var files []string

@@ -352,7 +352,7 @@ func savesTogether(t *testing.T, _ *service, p *browsertest.Page) {
 		t.Errorf("the ZIP has %v", content)
 	}
 	name, data = p.Download("#all-pdf")
-	if got := sizesOf(p.ReadPDF(data)); name != "unink.pdf" ||
+	if got := sizesOf(p.ReadPDF(data).Pages); name != "unink.pdf" ||
 		got != "595×794 100×200 300×200 595×397" {
 		t.Errorf("%s has pages of %s", name, got)
 	}
@@ -652,7 +652,7 @@ func isLight(t *testing.T, _ *service, p *browsertest.Page) {
 		t.Errorf("the first page takes %d bytes, %v", n, err)
 	}
 	for _, address := range p.Asked() {
-		if regexp.MustCompile(`/assets/.*(pdf|client-zip|touch-)`).MatchString(address) {
+		if regexp.MustCompile(`/assets/.*(pdf|assemble|client-zip|touch-)`).MatchString(address) {
 			t.Errorf("it loads %s", address)
 		}
 	}

@@ -43,7 +43,7 @@ func livesWithAnAccount(t *testing.T, s *service, p *browsertest.Page) {
 	p.UntilLong(`states() == 'done'`)
 	p.Until(`document.querySelector('#who .credits').textContent == '3 credits'`)
 	name, clean := p.Download("#actions .download")
-	if got := sizesOf(p.ReadPDF(clean)); name != "exam.clean.pdf" || got != "300×200 200×240" {
+	if got := sizesOf(p.ReadPDF(clean).Pages); name != "exam.clean.pdf" || got != "300×200 200×240" {
 		t.Errorf("%s has pages of %s", name, got)
 	}
 

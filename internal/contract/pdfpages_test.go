@@ -61,7 +61,7 @@ func sendsManyPages(t *testing.T, s *service, p *browsertest.Page) {
 	if name != "exam.clean.pdf" {
 		t.Errorf("downloaded %q", name)
 	}
-	got := p.ReadPDF(made)
+	got := p.ReadPDF(made).Pages
 	if len(got) != count {
 		t.Fatalf("%d pages came out", len(got))
 	}
@@ -106,8 +106,9 @@ func keepsBlankPages(t *testing.T, _ *service, p *browsertest.Page) {
 	p.UntilLong(
 		`states() == 'done' && document.querySelector('.state').textContent == 'Done, 3 pages'`,
 	)
-	if _, data := p.Download("li .download"); sizesOf(p.ReadPDF(data)) != "100×100 120×100 140×100" {
-		t.Errorf("pages of %s", sizesOf(p.ReadPDF(data)))
+	_, data := p.Download("li .download")
+	if sizes := sizesOf(p.ReadPDF(data).Pages); sizes != "100×100 120×100 140×100" {
+		t.Errorf("pages of %s", sizes)
 	}
 }
 
@@ -123,10 +124,42 @@ func takesMarksOff(t *testing.T, _ *service, p *browsertest.Page) {
 		`states() == 'done' && document.querySelector('.state').textContent == 'Done, 2 pages'`,
 	)
 	_, data := p.Download("li .download")
-	for i, page := range p.ReadPDF(data) {
+	for i, page := range p.ReadPDF(data).Pages {
 		if want := 90 - 10*i; page.Grey < want-2 || page.Grey > want+2 || page.Original != (i == 0) {
 			t.Errorf("page %d is %+v, of paper of %d %%", i+1, page, want)
 		}
+	}
+}
+
+// A PDF keeps its title, bookmarks and links when its pages become pictures, which lie as the pages
+// did; what was written on them is no longer in the file.
+func keepsDocument(t *testing.T, _ *service, p *browsertest.Page) {
+	p.Toggle("[name=preserveColor][value=true]") // which turns no page
+	var printed, written []browsertest.PDFPage
+	for i := range 4 {
+		page := browsertest.PDFPage{Width: 300 + 20*i, Height: 200, Grey: 90 - i, Turned: 90 * i}
+		printed = append(printed, page)
+		page.Written = true
+		written = append(written, page)
+	}
+	pickAll(p, p.File("a.pdf", browsertest.PDF(written...)))
+	p.UntilLong(
+		`states() == 'done' && document.querySelector('.state').textContent == 'Done, 4 pages'`,
+	)
+	_, data := p.Download("li .download")
+	got, want := p.ReadPDF(data), p.ReadPDF(browsertest.PDF(printed...))
+	if got.Title != "Exam" {
+		t.Errorf("the title is %q", got.Title)
+	}
+	for i, page := range got.Pages {
+		original := want.Pages[i]
+		original.Original, original.Grey = false, page.Grey
+		if page != original {
+			t.Errorf("page %d is %+v, of %+v", i+1, page, original)
+		}
+	}
+	if bytes.Contains(data, []byte("Tj")) {
+		t.Error("the file still holds what was on the pages")
 	}
 }
 
@@ -155,8 +188,8 @@ func guestSendsPDF(t *testing.T, _ *service, p *browsertest.Page) {
 	saved := func() {
 		t.Helper()
 		if name, data := p.Download("li .download"); name != "a-pages-2-3.clean.pdf" ||
-			sizesOf(p.ReadPDF(data)) != "120×100 140×100" {
-			t.Errorf("%s has pages of %s", name, sizesOf(p.ReadPDF(data)))
+			sizesOf(p.ReadPDF(data).Pages) != "120×100 140×100" {
+			t.Errorf("%s has pages of %s", name, sizesOf(p.ReadPDF(data).Pages))
 		}
 	}
 	saved()
@@ -196,8 +229,8 @@ func sendsPDFBeyondCredits(t *testing.T, s *service, p *browsertest.Page) {
 	p.Is(
 		`[...document.querySelectorAll('#queue a')].filter((link) => link.checkVisibility()).map((link) => link.pathname).join()`, "/pricing",
 	)
-	if _, data := p.Download("li .download"); sizesOf(p.ReadPDF(data)) != "100×100 120×100" {
-		t.Errorf("pages of %s", sizesOf(p.ReadPDF(data)))
+	if _, data := p.Download("li .download"); sizesOf(p.ReadPDF(data).Pages) != "100×100 120×100" {
+		t.Errorf("pages of %s", sizesOf(p.ReadPDF(data).Pages))
 	}
 	s.admin(t, nil, "grant", u.id, "--credits", "1")
 	p.Press("Try again: a.pdf")

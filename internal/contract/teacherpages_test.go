@@ -61,9 +61,10 @@ func picksPages(t *testing.T, _ *service, p *browsertest.Page) {
 	p.Until(
 		`document.querySelector('#page-number').textContent == '3 / 5' && document.querySelector('#strip [aria-current]').ariaLabel == 'Page 3'`,
 	)
-	if name, data := p.Download("#actions .download"); name != "exam-pages-2-3.clean.pdf" ||
-		sizesOf(p.ReadPDF(data)) != "130×160 140×160" {
-		t.Errorf("%s has pages of %s", name, sizesOf(p.ReadPDF(data)))
+	name, data := p.Download("#actions .download")
+	if pages := p.ReadPDF(data).Pages; name != "exam-pages-2-3.clean.pdf" ||
+		sizesOf(pages) != "130×160 140×160" || pages[0].Bookmark != "Page 2" {
+		t.Errorf("%s has pages %+v", name, pages)
 	}
 	p.Press("Clean the other pages: exam.pdf")
 	p.Until(`states() == 'choosing'`)

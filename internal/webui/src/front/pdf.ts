@@ -1,13 +1,11 @@
-// PDFs in and out. What reads and writes them is loaded when the first one comes.
-import type { PDFPage } from 'pdf-lib';
+// Reads PDFs. What does so is loaded when the first one comes.
 import type { PDFDocumentProxy } from 'pdfjs-dist';
 import { page as shown, t, Told } from '../page';
-import { convert, jpegWithin, limits } from './picture';
-import { finished, newPage, type Job, type Page } from './model';
+import { jpegWithin, limits } from './picture';
+import { newPage, type Job, type Page } from './model';
 
 const resolution = 200; // dots per inch that pages are drawn with
 const pointsPerInch = 72;
-const a4Width = 595.28; // points, of pictures in a PDF
 
 /** A PDF that cannot be read; the message says why. */
 export class Unreadable extends Told {}
@@ -40,9 +38,9 @@ async function read(file: Blob): Promise<PDFDocumentProxy> {
   }
 }
 
-// Annotations that somebody puts on a page that is there already (ISO 32000-1, 12.5.6). All others, such as links and form
-// fields, are of the document.
-const marks = new Set(['Text', 'FreeText', 'Line', 'Square', 'Circle', 'Polygon', 'PolyLine', 'Highlight', 'Underline', 'Squiggly',
+/** Annotations that somebody puts on a page that is there already (ISO 32000-1, 12.5.6). All others, such as links and form
+ * fields, are of the document. */
+export const marks = new Set(['Text', 'FreeText', 'Line', 'Square', 'Circle', 'Polygon', 'PolyLine', 'Highlight', 'Underline', 'Squiggly',
   'StrikeOut', 'Stamp', 'Caret', 'Ink', 'Popup']);
 
 /** Lists a PDF's pages. */
@@ -97,48 +95,4 @@ export async function drawSmall(job: Job, page: Page, canvas: HTMLCanvasElement,
 export function close(job: Job): void {
   opened.get(job)?.then((document) => document.loadingTask.destroy(), () => {});
   opened.delete(job);
-}
-
-/** Puts the finished pages of files together as one PDF. A page without handwriting is the original one
- * without the marks on it, if keep says so. */
-export async function assemble(jobs: Job[], keep: boolean): Promise<Blob> {
-  const { PDFDict, PDFDocument, PDFName } = await import('pdf-lib');
-  const unmark = (page: PDFPage) => {
-    const annotations = page.node.Annots();
-    for (let i = (annotations?.size() ?? 0) - 1; i >= 0; i--) {
-      const subtype = annotations!.lookupMaybe(i, PDFDict)?.lookupMaybe(PDFName.of('Subtype'), PDFName);
-      if (subtype && marks.has(subtype.decodeText())) annotations!.remove(i);
-    }
-  };
-  const made = await PDFDocument.create();
-  for (const job of jobs) {
-    const original = keep && job.pdf && job.pages.some(({ result }) => result?.unwritten)
-      ? await PDFDocument.load(await job.file.arrayBuffer()).catch(() => null) : null; // encrypted, without a password
-    for (const page of job.pages) {
-      const { result } = page;
-      if (!result) continue;
-      if (original && result.unwritten && !result.touched) {
-        unmark(original.getPage(page.n - 1));
-        const [copy] = await made.copyPages(original, [page.n - 1]);
-        made.addPage(copy);
-        continue;
-      }
-      const finishedPage = finished(result);
-      const picture = finishedPage.type === 'image/webp' ? await convert(finishedPage, 'image/png') : finishedPage;
-      const content = await picture.arrayBuffer();
-      const image = picture.type === 'image/png' ? await made.embedPng(content) : await made.embedJpg(content);
-      const [width, height] = sheet(page, image);
-      const scale = Math.min(width / image.width, height / image.height);
-      made.addPage([width, height]).drawImage(image, {
-        x: (width - image.width * scale) / 2, y: (height - image.height * scale) / 2, width: image.width * scale, height: image.height * scale,
-      });
-    }
-  }
-  return new Blob([new Uint8Array(await made.save())], { type: 'application/pdf' });
-}
-
-/** A page's size in points: its own, turned if its picture was; a picture is as wide as A4. */
-function sheet({ width, height }: Page, image: { width: number; height: number }): [number, number] {
-  if (!width) return [a4Width, a4Width * image.height / image.width];
-  return (width > height) === (image.width > image.height) ? [width, height] : [height, width];
 }

@@ -11,7 +11,7 @@ const suffixes: Record<string, string> = { 'image/png': 'png', 'image/webp': 'we
 /** A file's result: its name and content. */
 export async function saved(job: Job, format: Format, keepUnwritten: boolean): Promise<{ name: string; blob: Blob }> {
   const blob = job.pdf || format === 'pdf'
-    ? await (await import('./pdf')).assemble([job], keepUnwritten)
+    ? await (await import('./assemble')).assemble([job], keepUnwritten)
     : await inFormat(finished(job.pages[0]!.result!), format);
   return { name: `${job.name.replace(/\.[^.]*$/, '') || 'page'}${some(job)}.clean.${suffixes[blob.type]}`, blob };
 }

@@ -318,7 +318,7 @@ find('#all-zip').addEventListener('click', () => void save(async () => {
   return { name: 'unink.zip', blob: await zip(files) };
 }));
 find('#all-pdf').addEventListener('click', () => void save(async () => {
-  const { assemble } = await import('../front/pdf');
+  const { assemble } = await import('../front/assemble');
   return { name: 'unink.pdf', blob: await assemble(finishedJobs(), keepUnwritten()) };
 }));
 const sure = find<HTMLDialogElement>('#sure');
