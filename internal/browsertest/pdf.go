@@ -16,6 +16,7 @@ type PDFPage struct {
 	Written       bool // with a wave in blue ink near its head
 	Blank         bool // without the text
 	Marked        bool // black over its middle, which a PDF program put there
+	Inked         bool // with a stylus's broad black strokes over its middle, in its content
 }
 
 // PDF writes a PDF by hand. Its title is "Exam"; each page has a link and a bookmark, which names
@@ -56,6 +57,9 @@ func PDF(pages ...PDFPage) []byte {
 		if p.Written {
 			content += wave(p)
 		}
+		if p.Inked {
+			content += scrawl(p)
+		}
 		object("<< /Length %d >>\nstream\n%s\nendstream", len(content), content)
 	}
 	object("<< /Title (Exam) >>")
@@ -92,6 +96,25 @@ func wave(p PDFPage) string {
 			y-2*step+i*7%9, x+2*step, y+i*5%7)
 	}
 	return line + " S"
+}
+
+// scrawl is what a note-taking program writes of a stylus: lines through many points.
+func scrawl(p PDFPage) string {
+	const strokes, points, step = 5, 40, 2.5
+	lines := " 0 G 1 J 1 j 16 w"
+	for i := range strokes {
+		for k := range points {
+			x := float64(p.Width)/2 + step*float64(k%9-4)
+			y := float64(p.Height)*2/3 + step*float64(i-2) + float64(k*k%7)
+			way := "l"
+			if k == 0 {
+				way = "m"
+			}
+			lines += fmt.Sprintf(" %.1f %.1f %s", x, y, way)
+		}
+		lines += " S"
+	}
+	return lines
 }
 
 // ReadPage is a page of a PDF that the web page has made.

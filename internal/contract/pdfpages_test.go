@@ -112,16 +112,18 @@ func keepsBlankPages(t *testing.T, _ *service, p *browsertest.Page) {
 	}
 }
 
-// What a PDF program put on a page comes off, whether the page becomes a picture or stays.
+// What a PDF program put on a page comes off, whether the page becomes a picture or stays, and so do
+// a stylus's strokes in its content.
 func takesMarksOff(t *testing.T, _ *service, p *browsertest.Page) {
 	p.Toggle("[name=preserveColor][value=true]") // which keeps the paper's grey
 	p.Pressed("#options summary")
 	p.Toggle("[name=keepUnwritten]")
 	pickAll(p, p.File("a.pdf", browsertest.PDF(
 		browsertest.PDFPage{Width: 200, Height: 200, Grey: 90, Marked: true},
-		browsertest.PDFPage{Width: 220, Height: 200, Grey: 80, Marked: true, Written: true})))
+		browsertest.PDFPage{Width: 220, Height: 200, Grey: 80, Marked: true, Written: true},
+		browsertest.PDFPage{Width: 240, Height: 200, Grey: 70, Inked: true})))
 	p.UntilLong(
-		`states() == 'done' && document.querySelector('.state').textContent == 'Done, 2 pages'`,
+		`states() == 'done' && document.querySelector('.state').textContent == 'Done, 3 pages'`,
 	)
 	_, data := p.Download("li .download")
 	for i, page := range p.ReadPDF(data).Pages {

@@ -48,7 +48,7 @@ async function rewritten(job: Job, keep: boolean): Promise<PDFDocument | null> {
     if (!result) {
       clear(place);
       place.node.delete(PDFName.Annots);
-    } else if (keep && result.unwritten && !result.touched) unmark(place);
+    } else if (keep && result.unwritten && !result.touched && !page.inked) unmark(place);
     else await replace(document, place, page, result);
   }
   for (const page of [...job.pages].reverse()) if (!page.result) document.removePage(page.n - 1);

@@ -184,7 +184,7 @@ export class List {
 
 /** Whether nothing was removed from a file, nor painted over. */
 const nothingFound = (job: Job): boolean =>
-  cleaned(job).length > 0 && cleaned(job).every(({ marked, result }) => !marked && result!.unwritten && !result!.touched);
+  cleaned(job).length > 0 && cleaned(job).every(({ marked, inked, result }) => !marked && !inked && result!.unwritten && !result!.touched);
 
 const middle = (row: Element): number => {
   const { top, height } = row.getBoundingClientRect();

@@ -28,6 +28,7 @@ export interface Page {
   width: number; // of a PDF's page, in points
   height: number;
   marked?: boolean; // annotations were taken off it
+  inked?: boolean; // a stylus's strokes in its content were
   state: State;
   message: string;
   request?: string; // id of the one that failed

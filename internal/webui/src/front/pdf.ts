@@ -1,6 +1,7 @@
 // Reads PDFs. What does so is loaded when the first one comes.
 import type { PDFDocumentProxy } from 'pdfjs-dist';
 import { page as shown, t, Told } from '../page';
+import { inkIn } from './ink';
 import { jpegWithin, limits } from './picture';
 import { newPage, type Job, type Page } from './model';
 
@@ -54,11 +55,11 @@ export async function pagesOf(job: Job): Promise<Page[]> {
   return pages;
 }
 
-/** Draws a page of a PDF, without the marks on it, as a JPEG within the limits. */
+/** Draws a page of a PDF, without the marks on it and a stylus's strokes in it, as a JPEG within the limits. */
 export async function draw(job: Job, page: Page): Promise<Blob> {
   const canvas = document.createElement('canvas');
   try {
-    const { AnnotationMode } = await reader();
+    const { AnnotationMode, OPS } = await reader();
     const pdf = await open(job);
     const drawn = await pdf.getPage(page.n);
     for (const { id, subtype } of await drawn.getAnnotations()) {
@@ -66,11 +67,15 @@ export async function draw(job: Job, page: Page): Promise<Blob> {
       pdf.annotationStorage.setValue(id, { noView: true });
       page.marked = true;
     }
+    const ink = inkIn(await drawn.getOperatorList({ annotationMode: AnnotationMode.DISABLE }), OPS);
+    page.inked = ink.size > 0;
     const scale = Math.min(resolution / pointsPerInch, Math.sqrt(limits.pixels / 2 / (page.width * page.height)));
     const viewport = drawn.getViewport({ scale });
     canvas.width = Math.max(limits.side, Math.round(viewport.width));
     canvas.height = Math.max(limits.side, Math.round(viewport.height));
-    await drawn.render({ canvas, viewport, background: '#fff', annotationMode: AnnotationMode.ENABLE_STORAGE }).promise;
+    await drawn.render({
+      canvas, viewport, background: '#fff', annotationMode: AnnotationMode.ENABLE_STORAGE, operationsFilter: (i: number) => !ink.has(i),
+    }).promise;
     drawn.cleanup();
     const blob = await jpegWithin(canvas);
     if (blob) return blob;
