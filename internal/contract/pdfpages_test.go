@@ -112,8 +112,8 @@ func keepsBlankPages(t *testing.T, _ *service, p *browsertest.Page) {
 	}
 }
 
-// What a PDF program put on a page comes off, whether the page becomes a picture or stays. A stylus's
-// strokes in its content do, too.
+// What a PDF program put on a page comes off, whether the page becomes a picture or stays. So do a
+// stylus's strokes in its content.
 func takesMarksOff(t *testing.T, _ *service, p *browsertest.Page) {
 	p.Toggle("[name=preserveColor][value=true]") // which keeps the paper's grey
 	p.Pressed("#options summary")
