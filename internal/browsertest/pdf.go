@@ -13,6 +13,7 @@ type PDFPage struct {
 	Width, Height int  // points
 	Grey          int  // of its paper in percent: what tells pages apart
 	Turned        int  // degrees, clockwise
+	Scan          int  // dots per inch of the picture that its paper is; 0 is none
 	Written       bool // with a wave in blue ink near its head
 	Blank         bool // without the text
 	Marked        bool // black over its middle, which a PDF program put there
@@ -48,9 +49,12 @@ func PDF(pages ...PDFPage) []byte {
 		object("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 %d %d] /Rotate %d /Contents %d 0 R "+
 			"/Annots [<< /Type /Annot /Subtype /Link /Rect [0 0 10 10] /Border [0 0 0] "+
 			"/A << /S /URI /URI (https://example.com/) >> >> %s] "+
-			"/Resources << /Font << /F 3 0 R >> >> >>",
-			p.Width, p.Height, p.Turned, 5+2*i, marks)
+			"/Resources << /Font << /F 3 0 R >> /XObject << /Paper %d 0 R >> >> >>",
+			p.Width, p.Height, p.Turned, 5+2*i, marks, outlines+len(pages)+1+i)
 		content := fmt.Sprintf("%.2f g 0 0 %d %d re f 0 g", float64(p.Grey)/100, p.Width, p.Height)
+		if p.Scan > 0 {
+			content = fmt.Sprintf("q %d 0 0 %d 0 0 cm /Paper Do Q", p.Width, p.Height)
+		}
 		if !p.Blank {
 			content += fmt.Sprintf(" BT /F 24 Tf 20 20 Td (Page %d) Tj ET", i+1)
 		}
@@ -74,6 +78,12 @@ func PDF(pages ...PDFPage) []byte {
 		}
 		object("<< /Title (Page %d) /Parent %d 0 R /Dest [%d 0 R /Fit]%s >>",
 			i+1, outlines, 4+2*i, around)
+	}
+	for _, p := range pages {
+		w, h := max(1, p.Width*p.Scan/72), max(1, p.Height*p.Scan/72)
+		object("<< /Type /XObject /Subtype /Image /Width %d /Height %d /BitsPerComponent 8 "+
+			"/ColorSpace /DeviceGray /Length %d >>\nstream\n%s\nendstream", w, h, w*h,
+			bytes.Repeat([]byte{byte(p.Grey * 255 / 100)}, w*h))
 	}
 	xref := b.Len()
 	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(at)+1)

@@ -38,7 +38,7 @@ var pageFlows = []struct {
 		"drop and paste": dropsAndPastes,
 		"narrow":         isNarrow, "options": choosesOptions, "odd PDFs": sendsOddPDFs,
 		"picks pages": picksPages, "tint": tintsTheRemoved, "time left": tellsTimeLeft,
-		"blank pages": keepsBlankPages, "marked": takesMarksOff, "document": keepsDocument,
+		"blank pages": keepsBlankPages, "marked": takesMarksOff, "document": keepsDocument, "resolution": keepsResolution,
 		"damaged": isDamaged, "together": savesTogether,
 		"again": cleansAgain, "hands on": handsOn, "order": keepsTheOrder, "formats": savesInFormats,
 		"zoom": zooms, "copy and print": copiesAndPrints, "nothing found": findsNothing, "touch-up": touchesUp,

@@ -165,6 +165,19 @@ func keepsDocument(t *testing.T, _ *service, p *browsertest.Page) {
 	}
 }
 
+// A scan in a PDF is cleaned at its own resolution, as far as 300 dpi; other pages at 200.
+func keepsResolution(_ *testing.T, _ *service, p *browsertest.Page) {
+	for dpi, width := range map[int]int{288: 480, 600: 500, 72: 333, 0: 333} {
+		name := fmt.Sprintf("%d.pdf", dpi)
+		p.Pick(p.File(name, browsertest.PDF(
+			browsertest.PDFPage{Width: 120, Height: 160, Grey: 90, Scan: dpi})))
+		p.UntilLong(`states().split().every((state) => state == 'done')`)
+		p.Until(fmt.Sprintf(`document.querySelector('#result-title').textContent == '%s' && `+
+			`document.querySelector('.after').naturalWidth == %d`, name, width))
+		p.Press("Remove: " + name)
+	}
+}
+
 // A guest's pages of a PDF need no proof of work. Of more than the day's allowance some are chosen,
 // and those that are done can always be saved.
 func guestSendsPDF(t *testing.T, _ *service, p *browsertest.Page) {

@@ -1,6 +1,7 @@
 // A stylus's strokes in the content of a PDF's page, as internal/pdf/ink.go tells them: lines with round ends and corners
 // through many points that lie close together, which turn back and forth, and are drawn after everything else.
 import type { PDFOperatorList } from 'pdfjs-dist/types/src/display/api';
+import { drawnBy, type Drawing } from './content';
 
 const fewestStrokes = 3;
 const fewestPoints = 5; // of a stroke that is looked at
@@ -17,64 +18,26 @@ interface Stroke {
   larger: number; // times as large on the page
 }
 
-/** What of the state of drawing tells a pen. */
-interface Pen {
-  cap: number;
-  join: number;
-  dashed: boolean;
-  larger: number;
-}
-
 /** The places in a page's list of operations that draw a stylus's strokes; none where it is not sure that they are. */
 export function inkIn(list: PDFOperatorList, operations: Record<string, number>): Set<number> {
-  const names = new Map(Object.entries(operations).map(([name, code]) => [code, name]));
-  let pen: Pen = { cap: 0, join: 0, dashed: false, larger: 1 };
-  const saved: Pen[] = [];
   let printed = false;
-  let forms = 0;
   let places: number[] = [];
   let strokes: Stroke[] = [];
-  list.fnArray.forEach((code, i) => {
-    const name = names.get(code) ?? '';
-    const args = list.argsArray[i];
-    if (name === 'save') saved.push({ ...pen });
-    else if (name === 'restore') pen = saved.pop() ?? pen;
-    else if (name === 'transform') pen.larger *= Math.sqrt(Math.abs(args[0] * args[3] - args[1] * args[2]));
-    else if (name === 'setLineCap') pen.cap = args[0];
-    else if (name === 'setLineJoin') pen.join = args[0];
-    else if (name === 'setDash') pen.dashed = args[0].length > 0;
-    else if (name === 'setGState') for (const [key, value] of args[0]) pen = { ...pen, ...ofState(key, value) };
-    if (name === 'paintFormXObjectBegin') forms++;
-    if (name === 'paintFormXObjectEnd') forms--;
-    if (!paints(name, args, operations)) return;
-    const points = name === 'constructPath' && args[0] === operations.stroke && !forms && isPen(pen) ? pointsOf(args[1][0]) : null;
+  for (const { place, name, args, state } of drawnBy(list, operations)) {
+    const points = name === 'constructPath' && args[0] === operations.stroke && isPen(state) ? pointsOf(args[1][0]) : null;
     if (points) {
-      places.push(i);
-      append(strokes, { points, larger: pen.larger });
-      return;
+      places.push(place);
+      append(strokes, { points, larger: state.larger });
+      continue;
     }
     printed = true;
     places = [];
     strokes = [];
-  });
+  }
   return new Set(printed && written(strokes) ? places : []);
 }
 
-const isPen = ({ cap, join, dashed }: Pen): boolean => cap === round && join === round && !dashed;
-
-/** What an entry of a graphics state sets of a pen. */
-function ofState(key: string, value: unknown): Partial<Pen> {
-  if (key === 'LC') return { cap: value as number };
-  if (key === 'LJ') return { join: value as number };
-  if (key === 'D') return { dashed: (value as [number[]])[0].length > 0 };
-  return {};
-}
-
-/** Whether an operation draws; a path alone may only bound what is drawn after it. */
-function paints(name: string, args: unknown[], operations: Record<string, number>): boolean {
-  if (name === 'constructPath') return args[0] !== operations.endPath;
-  return /^(show|nextLine.*Show|paint|shading|rawFill)/.test(name) && name !== 'paintFormXObjectEnd';
-}
+const isPen = ({ cap, join, dashed, forms }: Drawing): boolean => cap === round && join === round && !dashed && !forms;
 
 /** The points of a path of one run of lines; null for any other. */
 function pointsOf(path: Float32Array | null): Point[] | null {

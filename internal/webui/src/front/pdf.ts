@@ -1,11 +1,14 @@
 // Reads PDFs. What does so is loaded when the first one comes.
 import type { PDFDocumentProxy } from 'pdfjs-dist';
 import { page as shown, t, Told } from '../page';
+import { drawnBy, type Drawn } from './content';
 import { inkIn } from './ink';
 import { jpegWithin, limits } from './picture';
 import { newPage, type Job, type Page } from './model';
 
-const resolution = 200; // dots per inch that pages are drawn with
+const resolution = 200; // dots per inch that pages are drawn with, where they hold no finer pictures
+const finest = 300; // at most
+const enough = 0.1; // of a page that finer pictures cover
 const pointsPerInch = 72;
 
 /** A PDF that cannot be read; the message says why. */
@@ -67,9 +70,11 @@ export async function draw(job: Job, page: Page): Promise<Blob> {
       pdf.annotationStorage.setValue(id, { noView: true });
       page.marked = true;
     }
-    const ink = inkIn(await drawn.getOperatorList({ annotationMode: AnnotationMode.DISABLE }), OPS);
+    const list = await drawn.getOperatorList({ annotationMode: AnnotationMode.DISABLE });
+    const ink = inkIn(list, OPS);
     page.inked = ink.size > 0;
-    const scale = Math.min(resolution / pointsPerInch, Math.sqrt(limits.pixels / 2 / (page.width * page.height)));
+    const dpi = resolutionOf(drawnBy(list, OPS), page.width * page.height / drawn.userUnit ** 2) / drawn.userUnit;
+    const scale = Math.min(Math.max(resolution, Math.min(dpi, finest)) / pointsPerInch, Math.sqrt(limits.pixels / 2 / (page.width * page.height)));
     const viewport = drawn.getViewport({ scale });
     canvas.width = Math.max(limits.side, Math.round(viewport.width));
     canvas.height = Math.max(limits.side, Math.round(viewport.height));
@@ -85,6 +90,26 @@ export async function draw(job: Job, page: Page): Promise<Blob> {
     canvas.width = canvas.height = 0; // gives its memory back
   }
   throw new Unreadable(t('front.js.pdfPage', { n: page.n }));
+}
+
+/** The resolution of a page's pictures, in dots per inch: the finest that a tenth of its area has, given in square points; 0 is
+ * none. */
+function resolutionOf(drawn: Iterable<Drawn>, area: number): number {
+  const pictures: { dpi: number; share: number }[] = [];
+  for (const { name, args, state: { larger } } of drawn) {
+    const [width, height] = sizeOf(name, args);
+    if (width && larger) pictures.push({ dpi: pointsPerInch * Math.sqrt(width * height) / larger, share: larger ** 2 / area });
+  }
+  pictures.sort((a, b) => b.dpi - a.dpi);
+  let covered = 0;
+  return pictures.find(({ share }) => (covered += share) >= enough)?.dpi ?? 0;
+}
+
+/** How many pixels wide and high the picture is that an operation draws; 0 is none. */
+function sizeOf(name: string, args: any[]): [number, number] {
+  if (name === 'paintImageXObject') return [args[1], args[2]];
+  if (name === 'paintImageMaskXObject' || name === 'paintInlineImageXObject') return [args[0].width, args[0].height];
+  return [0, 0];
 }
 
 /** Draws a page of a PDF as it is, so small that its longer side is as told. */
