@@ -125,6 +125,19 @@ func takesMarksOff(t *testing.T, _ *service, p *browsertest.Page) {
 	p.UntilLong(
 		`states() == 'done' && document.querySelector('.state').textContent == 'Done, 3 pages'`,
 	)
+	const middle = `((image) => {
+		const pen = new OffscreenCanvas(1, 1).getContext('2d');
+		pen.drawImage(image, image.naturalWidth / 2, image.naturalHeight / 3, 1, 1, 0, 0, 1, 1);
+		return pen.getImageData(0, 0, 1, 1).data[0];
+	})`
+	for i := range 3 { // the page before is seen as it came
+		p.Until(fmt.Sprintf(`document.querySelector('#page-number').textContent == '%d / 3' && `+
+			middle+`(document.querySelector('.before')) < 60 && `+
+			middle+`(document.querySelector('.after')) > 160`, i+1))
+		if i < 2 {
+			p.Pressed("#page-after")
+		}
+	}
 	_, data := p.Download("li .download")
 	for i, page := range p.ReadPDF(data).Pages {
 		if want := 90 - 10*i; page.Grey < want-2 || page.Grey > want+2 || page.Original != (i == 0) {

@@ -34,6 +34,7 @@ export interface Page {
   request?: string; // id of the one that failed
   progress?: number; // 0 to 1, while it is uploaded
   source?: Blob; // what is sent
+  came?: Blob; // the page with what was taken off it before it was sent
   result?: Result;
 }
 

@@ -1,5 +1,5 @@
 // Reads PDFs. What does so is loaded when the first one comes.
-import type { PDFDocumentProxy } from 'pdfjs-dist';
+import type { PDFDocumentProxy, PDFPageProxy } from 'pdfjs-dist';
 import { page as shown, t, Told } from '../page';
 import { drawnBy, type Drawn } from './content';
 import { inkIn } from './ink';
@@ -58,38 +58,43 @@ export async function pagesOf(job: Job): Promise<Page[]> {
   return pages;
 }
 
-/** Draws a page of a PDF, without the marks on it and a stylus's strokes in it, as a JPEG within the limits. */
+/** Draws a page of a PDF, without the marks on it and a stylus's strokes in it, as a JPEG within the limits. Where there are
+ * some, the page as it came is drawn, too. */
 export async function draw(job: Job, page: Page): Promise<Blob> {
-  const canvas = document.createElement('canvas');
   try {
     const { AnnotationMode, OPS } = await reader();
     const pdf = await open(job);
     const drawn = await pdf.getPage(page.n);
-    for (const { id, subtype } of await drawn.getAnnotations()) {
-      if (!marks.has(subtype)) continue;
-      pdf.annotationStorage.setValue(id, { noView: true });
-      page.marked = true;
-    }
     const list = await drawn.getOperatorList({ annotationMode: AnnotationMode.DISABLE });
     const ink = inkIn(list, OPS);
-    page.inked = ink.size > 0;
     const dpi = resolutionOf(drawnBy(list, OPS), page.width * page.height / drawn.userUnit ** 2) / drawn.userUnit;
     const scale = Math.min(Math.max(resolution, Math.min(dpi, finest)) / pointsPerInch, Math.sqrt(limits.pixels / 2 / (page.width * page.height)));
+    const render = (filter?: (i: number) => boolean) => jpegOf(drawn, scale, AnnotationMode.ENABLE_STORAGE, filter);
+    const put = (await drawn.getAnnotations()).filter(({ subtype }) => marks.has(subtype));
+    page.marked = put.length > 0;
+    page.inked = ink.size > 0;
+    if (page.marked || page.inked) page.came = await render();
+    for (const { id } of put) pdf.annotationStorage.setValue(id, { noView: true });
+    return await render((i) => !ink.has(i));
+  } catch (error) {
+    throw error instanceof Unreadable ? error : new Unreadable(t('front.js.pdfPage', { n: page.n }));
+  }
+}
+
+async function jpegOf(drawn: PDFPageProxy, scale: number, annotationMode: number, operationsFilter?: (i: number) => boolean): Promise<Blob> {
+  const canvas = document.createElement('canvas');
+  try {
     const viewport = drawn.getViewport({ scale });
     canvas.width = Math.max(limits.side, Math.round(viewport.width));
     canvas.height = Math.max(limits.side, Math.round(viewport.height));
-    await drawn.render({
-      canvas, viewport, background: '#fff', annotationMode: AnnotationMode.ENABLE_STORAGE, operationsFilter: (i: number) => !ink.has(i),
-    }).promise;
+    await drawn.render({ canvas, viewport, background: '#fff', annotationMode, operationsFilter }).promise;
     drawn.cleanup();
     const blob = await jpegWithin(canvas);
-    if (blob) return blob;
-  } catch (error) {
-    if (error instanceof Unreadable) throw error;
+    if (!blob) throw new Error('no picture small enough');
+    return blob;
   } finally {
     canvas.width = canvas.height = 0; // gives its memory back
   }
-  throw new Unreadable(t('front.js.pdfPage', { n: page.n }));
 }
 
 /** The resolution of a page's pictures, in dots per inch: the finest that a tenth of its area has, given in square points; 0 is

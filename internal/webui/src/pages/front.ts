@@ -229,7 +229,7 @@ function view(job: Job, page: Page): void {
 }
 
 /** A page before, as its result lies or, where people want to see that, as it came. */
-const before = ({ source, result }: Page): Blob => (asItCame.checked ? undefined : result!.before) ?? source!;
+const before = ({ source, came, result }: Page): Blob => (asItCame.checked ? undefined : result!.before) ?? came ?? source!;
 
 asItCame.addEventListener('change', () => {
   URL.revokeObjectURL(urls[0]!);
