@@ -170,8 +170,9 @@ func (p *Page) ReadPDF(data []byte) (d ReadDocument) {
 			await page.render({ canvas, viewport }).promise;
 			const pen = canvas.getContext('2d');
 			const [grey] = pen.getImageData(canvas.width / 2, canvas.height / 3, 1, 1).data;
-			const dark = (x, y) => pen.getImageData(x * canvas.width / 2, y * canvas.height / 2, canvas.width / 2, canvas.height / 2)
-				.data.reduce((sum, value) => sum + Math.max(0, grey - 40 - value), 0);
+			const [w, h] = [canvas.width / 2, canvas.height / 2];
+			const dark = (x, y) => pen.getImageData(x * w, y * h, w, h).data
+				.reduce((sum, value) => sum + Math.max(0, grey - 40 - value), 0);
 			const corners = [dark(0, 0), dark(1, 0), dark(1, 1), dark(0, 1)];
 			pages.push({
 				Width: viewport.width / 0.2, Height: viewport.height / 0.2,
