@@ -18,6 +18,7 @@ type PDFPage struct {
 	Blank         bool // without the text
 	Marked        bool // black over its middle, which a PDF program put there
 	Inked         bool // with a stylus's broad black strokes over its middle, in its content
+	Underprinted  bool // with such strokes below its text, as print has them
 }
 
 // PDF writes a PDF by hand. Its title is "Exam"; each page has a link and a bookmark, which names
@@ -54,6 +55,9 @@ func PDF(pages ...PDFPage) []byte {
 		content := fmt.Sprintf("%.2f g 0 0 %d %d re f 0 g", float64(p.Grey)/100, p.Width, p.Height)
 		if p.Scan > 0 {
 			content = fmt.Sprintf("q %d 0 0 %d 0 0 cm /Paper Do Q", p.Width, p.Height)
+		}
+		if p.Underprinted {
+			content += scrawl(p)
 		}
 		if !p.Blank {
 			content += fmt.Sprintf(" BT /F 24 Tf 20 20 Td (Page %d) Tj ET", i+1)

@@ -11,6 +11,7 @@ import (
 // What a stylus leaves in a page's own content, as note-taking programs write it: lines with round
 // ends and corners through many points that lie close together, which turn back and forth, and are
 // drawn after everything else. Curves of graphs run one way, and figures are drawn of few points.
+// The front page has the same rule and numbers, in internal/webui/src/front/ink.ts.
 const (
 	fewestStrokes = 3
 	fewestPoints  = 5   // of a stroke that is looked at

@@ -29,8 +29,7 @@ async function drawn(job: Job): Promise<PDFDocument> {
   const made = await PDFDocument.create();
   for (const page of cleaned(job)) {
     const image = await embedded(made, page.result!);
-    const size = sheet(page, image);
-    show(made.addPage(size), image);
+    show(made.addPage(sheet(page, image)), image);
   }
   return made;
 }
@@ -42,17 +41,18 @@ async function rewritten(job: Job, keep: boolean): Promise<PDFDocument | null> {
   if (document?.getPageCount() !== job.pages.length) return null;
   ownResources(document);
   const pages = document.getPages();
+  const stays = ({ result, inked }: Page) => keep && !!result?.unwritten && !result.touched && !inked;
   for (const page of job.pages) {
     const { result } = page;
     const place = pages[page.n - 1]!;
     if (!result) {
       clear(place);
       place.node.delete(PDFName.Annots);
-    } else if (keep && result.unwritten && !result.touched && !page.inked) unmark(place);
+    } else if (stays(page)) unmark(place);
     else await replace(document, place, page, result);
   }
   for (const page of [...job.pages].reverse()) if (!page.result) document.removePage(page.n - 1);
-  document.catalog.delete(PDFName.of('StructTreeRoot')); // it tells what stood on the pages
+  if (!job.pages.every(stays)) document.catalog.delete(PDFName.of('StructTreeRoot')); // it tells what stood on the pages
   if (cleaned(job).length < pages.length) document.catalog.delete(PDFName.of('PageLabels')); // they are counted by page
   await document.flush();
   sweep(document);
@@ -63,7 +63,7 @@ async function rewritten(job: Job, keep: boolean): Promise<PDFDocument | null> {
 function ownResources(document: PDFDocument): void {
   const resources = PDFName.Resources;
   for (const { node } of document.getPages()) {
-    const all = node.Resources();
+    const all = node.getInheritableAttribute(resources);
     if (all) node.set(resources, all);
   }
   for (const [, object] of document.context.enumerateIndirectObjects()) if (object instanceof PDFPageTree) object.delete(resources);
