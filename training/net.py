@@ -19,7 +19,7 @@ The first convolution of the Segmenter halves the resolution and a pixel-shuffle
 goes. A tile shows a stroke and its neighbours; whether that stroke repeats, is level with the lines
 and has the page's face, only the whole page can tell. The Overview sees all of it at once, its
 places attend to each other (Vaswani et al., 2017), and its answer enters at the Segmenter's lowest
-level.
+level. Whether print lies under writing is told by a decoder of its own.
 """
 
 import torch
@@ -39,6 +39,7 @@ SHOWN_EM = 32  # at which the engine shows pages: chosen on held-out ones (docs/
 # multiples of 16: ONNX Runtime computes in blocks of that many channels
 WIDTHS = (16, 32, 64, 96, 128)
 DEPTHS = (1, 3, 5, 0)  # residual blocks at the levels below the first
+UNDER_DEPTHS = (2, 2)  # of what tells print under writing, from the second level up
 
 OVERVIEW_SIDE = 512  # of the picture of the whole page
 OVERVIEW_LARGEST = 0.5  # scale of that picture at most, against the working picture
@@ -127,6 +128,11 @@ class Attention(nn.Module):
         return x + self.answer(gathered.reshape(n, c, h, w))
 
 
+def risen(x):
+    """At twice the resolution."""
+    return F.interpolate(x, scale_factor=2.0, mode="nearest")
+
+
 class Overview(nn.Module):
     def __init__(self):
         super().__init__()
@@ -155,8 +161,7 @@ class Overview(nn.Module):
 
     def forward(self, page):
         fine = self.fine(page - 0.5)
-        coarse = self.reduce(self.coarse(fine))
-        return self.join(F.interpolate(coarse, scale_factor=2.0, mode="nearest") + fine)
+        return self.join(risen(self.reduce(self.coarse(fine))) + fine)
 
 
 def as_input(images, device="cpu"):
@@ -168,6 +173,27 @@ def seen_by(context, places):
     """The context under windows, [n, 64, S/32, S/32], of contexts [n, 64, 64, 64] and places [n,
     S/32, S/32, 2] in -1..1."""
     return F.grid_sample(context, places, padding_mode="border", align_corners=False)
+
+
+class Under(nn.Module):
+    """The log-odds that print lies under writing, where there is writing: a decoder of its own for
+    the two finest levels. Writing on bare paper is far more common, and what lies under a real
+    page's is not known, so that this question is lost among the others."""
+
+    def __init__(self):
+        super().__init__()
+        w = WIDTHS[2::-1]
+        self.reduce = nn.ModuleList(Conv(a, b, 1, bias=False) for a, b in zip(w, w[1:]))
+        self.decode = nn.ModuleList(
+            nn.Sequential(*[Residual(c) for _ in range(n)]) for c, n in zip(w[1:], UNDER_DEPTHS)
+        )
+        self.head = Conv(w[-1], 4, 3, 1, 1)
+
+    def forward(self, x, skips):
+        """x: what the Segmenter has decoded at its third level; skips: of the two above it."""
+        for skip, reduce, decode in zip(skips, self.reduce, self.decode):
+            x = decode(risen(reduce(x)) + skip)
+        return F.pixel_shuffle(self.head(x), 2)
 
 
 class Segmenter(nn.Module):
@@ -195,6 +221,7 @@ class Segmenter(nn.Module):
         self.reduce = nn.ModuleList(Conv(b, a, 1, bias=False) for a, b in zip(w, w[1:]))
         self.decode = nn.ModuleList(Residual(c) for c in w[:-1])
         self.head = Conv(w[0], 4 * len(CLASSES), 3, 1, 1)
+        self.under = Under()
 
     def forward(self, image, context):
         x = self.enter(self.stem(image - 0.5))
@@ -203,11 +230,17 @@ class Segmenter(nn.Module):
             skips.append(x)
             x = encode(down(x))
         x = self.decide(F.relu(self.bottom(x) + self.context(context)))
+        decoded = []
         for skip, reduce, decode in zip(
             reversed(skips), reversed(self.reduce), reversed(self.decode)
         ):
-            x = decode(F.interpolate(reduce(x), scale_factor=2.0, mode="nearest") + skip)
-        return F.pixel_shuffle(self.head(x), 2)
+            x = decode(risen(reduce(x)) + skip)
+            decoded.append(x)
+        rest, written = F.pixel_shuffle(self.head(x), 2).split(2, 1)
+        written = written.amax(1, keepdim=True)
+        under = self.under(decoded[1], skips[1::-1])
+        hand, both = (written + (sign * under).clamp(max=0) for sign in (-1, 1))
+        return torch.cat([rest, hand, both], 1)
 
 
 class Eye(nn.Module):

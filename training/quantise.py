@@ -147,10 +147,18 @@ def put_activations(graph):
         for user in node.users:
             yield from users(user) if isinstance(layer(user), nn.Identity) else [user]
 
+    def computed(node):
+        if named(node, "add", "sub", "mean"):
+            return feeds(node)
+        return isinstance(layer(node), Convolution)
+
+    def feeds(node):
+        """Whether a convolution computes with what comes of it."""
+        return any(isinstance(layer(user), Convolution) or feeds(user) for user in node.users)
+
     made = []
     for node in list(graph.graph.nodes):
-        computed = isinstance(layer(node), Convolution) or named(node, "add", "sub", "mean")
-        if not relu(node) and (not computed or any(relu(u) for u in users(node))):
+        if not relu(node) and (not computed(node) or any(relu(u) for u in users(node))):
             continue
         made.append(Activation())
         name = f"activation{len(made)}"

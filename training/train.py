@@ -39,6 +39,7 @@ from torch.optim.swa_utils import AveragedModel
 from . import net as N
 from . import real, views
 from .data import Shards
+from .pairs import pairs
 
 CLASS_WEIGHTS = [1.0, 2.0, 3.0, 3.0, 3.0, 2.0]  # of the classes, of net.WRITTEN and PRINTED
 UNDER_WEIGHT = 0.5  # of what lies under writing
@@ -64,6 +65,7 @@ class Recipe:
     windows: int
     overview: float
     segmenter: float
+    under: float
     warmup: int
     constant: int
     decay: int
@@ -210,7 +212,7 @@ class Ahead:
         r = self.recipe
         rng = np.random.default_rng([r.seed, self.rank, step, number])
         image, label, at = self.material.page(rng, hard)
-        return views.view(rng, image, label, r.windows, r.crop), at
+        return views.view(rng, image, label, r.windows, r.crop, r.shares["crossed"]), at
 
     def ask(self, step, hard):
         self.made[step] = [
@@ -268,7 +270,8 @@ def logits_of(model, image, tile=640, margin=32):
 
 def tally_of(logits, label):
     """Of a page: the shares of its handwriting that is missed, and of its print that is lost, by
-    the bound; None where there is neither."""
+    the bound; of print under writing that is taken for writing alone, and the other way round. None
+    where there is none."""
     odds = np.logaddexp(logits[N.HAND], logits[N.BOTH]) - np.logaddexp(
         logits[N.PAPER], logits[N.PRINT]
     )
@@ -278,19 +281,25 @@ def tally_of(logits, label):
         else None
     )
     missed, kept = under(np.isin(label, views.HANDS)), under(label == N.PRINT)
-    return missed, None if kept is None else 1 - kept
+    mistaken = [
+        (logits[other] > logits[kind])[label == kind].mean() if (label == kind).any() else None
+        for kind, other in ((N.BOTH, N.HAND), (N.HAND, N.BOTH))
+    ]
+    return missed, None if kept is None else 1 - kept, *mistaken
 
 
 def figures_of(rows):
-    """Of pages' tallies: handwriting missed and print lost, the mean over pages with some; and what
-    is missed with the bound at which so much print is lost as ALIKE, so that trainings compare."""
-    missed = [row[0] for row in rows if row[0] is not None]
-    lost = [row[1] for row in rows if row[1] is not None]
+    """Of pages' tallies, the mean over pages with some: handwriting missed and print lost; what is
+    missed with the bound at which so much print is lost as ALIKE, so that trainings compare; print
+    under writing missed, and found where there is none."""
+    missed, lost, crossed, feigned = ([v for v in column if v is not None] for column in zip(*rows))
     if not missed or not lost:
         return {}
     missed, lost = np.mean(missed, 0), np.mean(lost, 0)
     even, alike = len(BOUNDS) // 2, int(np.argmax(lost <= ALIKE))
     figures = {"hand_missed": missed[even], "print_lost": lost[even], "missed_alike": missed[alike]}
+    if crossed and feigned:
+        figures |= {"crossed_missed": np.mean(crossed), "crossed_feigned": np.mean(feigned)}
     return {name: round(float(value), 4) for name, value in figures.items()}
 
 
@@ -306,12 +315,13 @@ def held_out(count=14):
     return {
         "real": [lambda s=s: views.whole_page(s) for s in chosen],
         "composed": [lambda c=c: exposed(*c) for c in composed],
+        "laid": [lambda p=p: exposed(p[0], p[2]) for p in (pairs(1, count) if sources else [])],
     }
 
 
 def measure(model, rank=0, world=1):
-    """Figures on pages held out, real ones and composed ones, by themselves; each process answers
-    for a part of the pages."""
+    """Figures on pages held out, by kind: real ones, composed ones, and those that another page's
+    writing is laid on; each process answers for a part of the pages."""
     model.eval()
     out = {}
     for kind, pages in held_out().items():
@@ -323,7 +333,7 @@ def measure(model, rank=0, world=1):
             parts = [None] * world
             dist.all_gather_object(parts, rows)
             rows = [row for part in parts for row in part]
-        figures = figures_of(rows)
+        figures = figures_of(rows) if rows else {}
         if figures:
             out[kind] = figures
     return out
@@ -368,14 +378,29 @@ class Run:
 
     def groups(self):
         """What is trained, by the recipe's rates. What has none stays as it is."""
+        overview, segmenter = self.model.overview, self.model.segmenter
+        under = list(segmenter.under.parameters())
+        rest = set(segmenter.parameters()).difference(under)
+        parts = {
+            "overview": list(overview.parameters()),
+            "segmenter": [p for p in segmenter.parameters() if p in rest],
+            "under": under,
+        }
         groups = []
-        for name in ("overview", "segmenter"):
-            found, rate = list(getattr(self.model, name).parameters()), getattr(self.recipe, name)
+        for name, found in parts.items():
+            rate = getattr(self.recipe, name)
             for p in found:
                 p.requires_grad_(rate > 0)
             if rate > 0:
                 groups.append({"params": found, "lr": rate, "rate": rate})
         return groups
+
+    def train(self):
+        """Has the model learn; what is not trained keeps the statistics of its normalisations."""
+        self.model.train()
+        for module in self.model.modules():
+            if not any(p.requires_grad for p in module.parameters()):
+                module.eval()
 
     def begin(self):
         if self.recipe.begin:
@@ -421,8 +446,7 @@ class Run:
         label = label.long()
         for group in self.optimizer.param_groups:
             group["lr"] = group["rate"] * self.rate()
-        self.model.train()
-        self.model.overview.train(self.recipe.overview > 0)
+        self.train()
         with torch.autocast(self.device, torch.bfloat16, enabled=self.half):
             logits, told = self.model(image, page, places, self.blind())
         loss, each = loss_of(logits, label)

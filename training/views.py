@@ -111,9 +111,10 @@ def present_in(label):
     return np.stack(out)
 
 
-def view(rng, image, label, count, size):
+def view(rng, image, label, count, size, crossed=0):
     """Shows `count` windows of a page, more often where there is handwriting or print, and the
-    page."""
+    page. crossed: the share of the windows that print under writing chooses, where there is
+    some."""
     h, w = label.shape
     if h < size or w < size:
         image = cv2.copyMakeBorder(
@@ -123,13 +124,17 @@ def view(rng, image, label, count, size):
             label, 0, max(size - h, 0), 0, max(size - w, 0), cv2.BORDER_REFLECT_101
         )
         h, w = label.shape
-    hand = np.flatnonzero(np.isin(label[::8, ::8], HANDS))
-    printed = np.flatnonzero(label[::8, ::8] == net.PRINT)
+    coarse = label[::8, ::8]
+    hand, printed, both = (
+        np.flatnonzero(np.isin(coarse, kinds)) for kinds in (HANDS, net.PRINT, net.BOTH)
+    )
     columns, scale = -(-w // 8), overview_scale(h, w)
     windows, labels, places = [], [], []
     for _ in range(count):
         draw = rng.random()
         at = hand if draw < 0.65 and len(hand) else printed if draw < 0.9 and len(printed) else None
+        if len(both) and rng.random() < crossed:
+            at = both
         if at is None:
             y, x = (int(rng.integers(0, n - size + 1)) for n in (h, w))
         else:

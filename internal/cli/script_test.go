@@ -19,6 +19,7 @@ import (
 	"go.uber.org/goleak"
 
 	"unink"
+	"unink/internal/pagetest"
 )
 
 // leakless fails when tests leave goroutines behind.
@@ -78,15 +79,11 @@ func scriptDraw(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// sheet is a coloured page with rows of marks on it.
+// sheet is a coloured page with lines of print on it.
 func sheet() image.Image {
 	m := image.NewRGBA(image.Rect(0, 0, 160, 120))
 	draw.Draw(m, m.Rect, image.NewUniform(color.RGBA{240, 235, 220, 255}), image.Point{}, draw.Src)
-	for y := 20; y < 100; y += 20 {
-		for x := 10; x < 150; x += 12 {
-			draw.Draw(m, image.Rect(x, y, x+6, y+9), image.Black, image.Point{}, draw.Src)
-		}
-	}
+	pagetest.PrintText(m, m.Rect.Inset(10), color.Black)
 	return m
 }
 

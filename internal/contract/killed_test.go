@@ -14,7 +14,7 @@ import (
 )
 
 // smallPage is a page with less work in it than [page].
-var smallPage = string(encoded(drawn(64, 64, true)))
+var smallPage = string(encoded(drawn(120, 50, true)))
 
 // blankPage is refused after its credit was held.
 var blankPage = string(encoded(drawn(64, 64, false)))
@@ -28,9 +28,9 @@ func TestKilled(t *testing.T) {
 	storetest.EachURL(t, func(t *testing.T, address string) {
 		t.Parallel()
 		s := prepare(t, address, "--per-customer", "100", "--queue", "100", "--max-requests", "200",
-			"--deadline", "5s", "--upload-timeout", "500ms")
+			"--deadline", "15s", "--upload-timeout", "500ms")
 		s.start(t)
-		const keyed, plain, blank, credits = 12, 80, 108, 200
+		const keyed, plain, blank, credits = 12, 40, 48, 100
 		b := &barrage{s: s, cleaned: map[string]int{}, answered: make(chan struct{}, 1000)}
 		once, free, none := s.customerWith(t, credits), s.customerWith(t, credits),
 			s.customerWith(t, credits)
@@ -96,7 +96,7 @@ func TestKilled(t *testing.T) {
 }
 
 // barrageWidth is how many requests are under way at once.
-const barrageWidth = 8
+const barrageWidth = 4
 
 // barrageKills is how often the service is killed at most.
 const barrageKills = 6
@@ -139,7 +139,7 @@ func (b *barrage) run(t *testing.T, jobs []func()) (kills int) {
 		close(ended)
 	}()
 	for kills < barrageKills {
-		for range 5 + rng.IntN(40) {
+		for range 3 + rng.IntN(20) {
 			select {
 			case <-b.answered:
 			case <-ended:
@@ -162,37 +162,43 @@ func (b *barrage) run(t *testing.T, jobs []func()) (kills int) {
 	return kills
 }
 
-// ask sends a request once, and reports whether its page came back.
+// ask sends a request until the service does something about it or dies, and reports whether its
+// page came back. A busy service says so, and so does one that holds the key for a request that
+// died; both do nothing.
 func (b *barrage) ask(t *testing.T, kind string, r request) bool {
-	b.up.RLock()   // requests begin while the service is there, and may see it go
-	b.up.RUnlock() //nolint:staticcheck // nothing is guarded but the beginning
-	a, err := b.s.try(r)
-	if err != nil {
-		return false
-	}
-	switch a.status {
-	case http.StatusOK, http.StatusUnprocessableEntity, http.StatusGatewayTimeout:
+	for late := time.After(patience); ; {
+		b.up.RLock()   // requests begin while the service is there, and may see it go
+		b.up.RUnlock() //nolint:staticcheck // nothing is guarded but the beginning
+		a, err := b.s.try(r)
+		if err != nil {
+			return false
+		}
+		switch a.status {
+		case http.StatusServiceUnavailable:
+			select {
+			case <-time.After(200 * time.Millisecond): // as Retry-After asks, but sooner
+				continue
+			case <-late:
+				t.Errorf("%s: still busy: %.200s", kind, a.body)
+				return false
+			}
+		case http.StatusOK:
+			b.mu.Lock()
+			b.cleaned[kind]++
+			b.mu.Unlock()
+		case http.StatusUnprocessableEntity, http.StatusGatewayTimeout:
+		default:
+			t.Errorf("%s: %d %.200s", kind, a.status, a.body)
+		}
 		b.answered <- struct{}{}
-	case http.StatusServiceUnavailable: // the key's hold is not over
-	default:
-		t.Errorf("%s: %d %.200s", kind, a.status, a.body)
+		return a.status == http.StatusOK
 	}
-	if a.status != http.StatusOK {
-		return false
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.cleaned[kind]++
-	return true
 }
 
 // insist sends a request with an idempotency key until its page comes back.
 func (b *barrage) insist(t *testing.T, r request) {
-	late := time.After(8 * patience)
-	for !b.ask(t, "keyed", r) {
-		select {
-		case <-time.After(200 * time.Millisecond): // as Retry-After asks, but sooner
-		case <-late:
+	for late := time.Now().Add(2 * patience); !b.ask(t, "keyed", r); {
+		if time.Now().After(late) {
 			t.Error("a page with a key never came back")
 			return
 		}

@@ -21,6 +21,7 @@ import (
 
 	"unink/internal/botcheck"
 	"unink/internal/ident"
+	"unink/internal/pagetest"
 )
 
 // request is what a test sends.
@@ -198,16 +199,14 @@ func isPage(t *testing.T, data []byte) {
 
 const pageWidth, pageHeight = 200, 120
 
-// page is a small page with something printed on it.
+// page is a small page with some lines of print on it.
 var page = string(encoded(drawn(pageWidth, pageHeight, true)))
 
 func drawn(width, height int, print bool) image.Image {
 	m := image.NewGray(image.Rect(0, 0, width, height))
 	draw.Draw(m, m.Rect, image.White, image.Point{}, draw.Src)
-	for y := 20; print && y < height-20; y += 20 {
-		for x := 10; x < width-10; x += 12 {
-			draw.Draw(m, image.Rect(x, y, x+6, y+9), image.NewUniform(color.Black), image.Point{}, draw.Src)
-		}
+	if print {
+		pagetest.PrintText(m, m.Rect.Inset(10), color.Black)
 	}
 	return m
 }

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from training import net, real
-from training.train import Ahead, Hardness, Material, forget_after, recipe_of
+from training.train import Ahead, Hardness, Material, Run, forget_after, recipe_of
 
 RECIPE = """
 begin = ""
@@ -24,6 +24,7 @@ pages = 1
 windows = 2
 overview = 0.0
 segmenter = 1.2e-3
+under = 1.2e-3
 warmup = 20
 constant = 300
 decay = 100
@@ -37,6 +38,7 @@ laid = 0.5
 laid_over = 0.5
 sheets = 0.5
 doubtful = 0.5
+crossed = 0.2
 """
 
 
@@ -146,6 +148,26 @@ class Stopped(unittest.TestCase):
             self.assertEqual(
                 [json.loads(line)["windows"] for line in path.read_text().splitlines()], [100, 200]
             )
+
+
+class Fixed(unittest.TestCase):
+    def test_what_has_no_rate_stays_as_it_is(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            pages(folder)
+            (folder / "recipe.toml").write_text(
+                RECIPE.replace("segmenter = 1.2e-3", "segmenter = 0")
+            )
+            with mock.patch.dict(os.environ, {"UNINK_DATA": name}):
+                ahead = Ahead(recipe_of(folder / "recipe.toml"), 0, 1)
+                run = Run(ahead.recipe, folder / "run", ahead)
+                before = {k: v.clone() for k, v in run.model.state_dict().items()}
+                ahead.ask(0, np.ones(len(ahead.material.sources)))
+                run.learn(*ahead.batch(0))
+                ahead.stop()
+            changed = {k for k, v in run.model.state_dict().items() if not v.equal(before[k])}
+            self.assertTrue(changed)
+            self.assertEqual([k for k in changed if not k.startswith("segmenter.under.")], [])
 
 
 class Chosen(unittest.TestCase):

@@ -27,6 +27,14 @@ class Views(unittest.TestCase):
             self.assertTrue((light[v.labels == net.PAPER] > 230).all())
             self.assertTrue((light[v.labels != net.PAPER] < 50).all())
 
+    def test_windows_are_chosen_by_print_under_writing(self):
+        rng = np.random.default_rng(2)
+        image, label = np.full((900, 700, 3), 255, np.uint8), np.zeros((900, 700), np.uint8)
+        label[100:800:4, 100:600] = net.HAND
+        label[400:416, 300:316] = net.BOTH
+        seen = views.view(rng, image, label, 8, 128, crossed=1)
+        self.assertTrue((seen.labels == net.BOTH).any((1, 2)).all())
+
     def test_a_page_smaller_than_a_window_is_filled_up(self):
         image, label = page()
         v = views.view(np.random.default_rng(1), image[:240, :200], label[:240, :200], 2, 256)
