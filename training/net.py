@@ -236,8 +236,8 @@ class Segmenter(nn.Module):
         ):
             x = decode(risen(reduce(x)) + skip)
             decoded.append(x)
-        rest, written = F.pixel_shuffle(self.head(x), 2).split(2, 1)
-        written = written.amax(1, keepdim=True)
+        rest, hand, both = F.pixel_shuffle(self.head(x), 2).split([2, 1, 1], 1)
+        written = torch.maximum(hand, both)
         under = self.under(decoded[1], skips[1::-1])
         hand, both = (written + (sign * under).clamp(max=0) for sign in (-1, 1))
         return torch.cat([rest, hand, both], 1)
