@@ -209,7 +209,7 @@ def few_words(rng, sources):
     """A word or a line that somebody wrote: the picture around it, and its labels."""
     written, where = views.sized(rng, sources[int(rng.integers(len(sources)))])
     where = views.sparse(rng, where)
-    hand = np.argwhere(np.isin(where, views.HANDS))
+    hand = np.argwhere(np.isin(where, net.HANDS))
     if not len(hand):
         return written, where
     word = tuple(slice(max(0, low - 4), high + 5) for low, high in zip(hand.min(0), hand.max(0)))
@@ -221,8 +221,8 @@ def store(out, name, image, label, form=".jpg"):
     cv2.imwrite(str(out / "pages" / (name + form)), image[..., ::-1], quality)
     told = np.full(label.shape, UNKNOWN, np.uint8)
     told[label == net.PAPER] = 0
-    told[np.isin(label, views.PRINTS)] = 1
-    told[np.isin(label, views.HANDS)] = 2
+    told[np.isin(label, net.PRINTS)] = 1
+    told[np.isin(label, net.HANDS)] = 2
     cv2.imwrite(str(out / "labels" / f"{name}.png"), told)
 
 

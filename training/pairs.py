@@ -30,7 +30,7 @@ def pairs(seed, count):
         page, other = (of[int(rng.integers(len(of)))] for of in (printed, written))
         clean, label = views.sized(rng, page)
         image, label = views.transplanted(rng, clean, label, *views.sized(rng, other))
-        if np.isin(label, views.HANDS).mean() > LEAST:
+        if np.isin(label, net.HANDS).mean() > LEAST:
             count -= 1
             known = np.where(np.isin(label, (net.WRITTEN, net.PRINTED)), net.IGNORE, label)
             yield image, clean, known, np.zeros_like(label)

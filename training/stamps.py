@@ -25,14 +25,13 @@ COLOURS = (
 )
 CJK_SHARE = 0.5  # of seals
 FAINT, INKED = 0.08, 0.3  # shares of the light that a stamp takes: less is paper; more is print
-WRITTEN = (net.HAND, net.BOTH, net.WRITTEN)
 
 
 def stamped(rng, image, label):
     """The page with stamps, most of them of one ink."""
     image, label = image.copy(), label.copy()
     printed = np.flatnonzero(label[::8, ::8] == net.PRINT)
-    written = np.flatnonzero(np.isin(label[::8, ::8], WRITTEN))
+    written = np.flatnonzero(np.isin(label[::8, ::8], net.HANDS))
     usual = colour(rng)
     for _ in range(int(rng.integers(*STAMPS))):
         shape = KINDS[int(rng.integers(len(KINDS)))](rng)

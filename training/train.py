@@ -280,7 +280,7 @@ def tally_of(logits, label):
         if mask.any()
         else None
     )
-    missed, kept = under(np.isin(label, views.HANDS)), under(label == N.PRINT)
+    missed, kept = under(np.isin(label, N.HANDS)), under(label == N.PRINT)
     mistaken = [
         (logits[other] > logits[kind])[label == kind].mean() if (label == kind).any() else None
         for kind, other in ((N.BOTH, N.HAND), (N.HAND, N.BOTH))

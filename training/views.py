@@ -34,8 +34,6 @@ BENDS = (1, 5)  # ems: that length
 THICKNESS_SHARE = 0.5  # of writing that is laid, made thicker or thinner
 PENNED_SHARE = 0.8  # of visits to what was drawn on a screen, made to look like a pen's
 CAPTURED_SHARE = 0.7  # of visits to pages that never lay on paper
-HANDS = (net.HAND, net.BOTH, net.WRITTEN)
-PRINTS = (net.PRINT, net.BOTH, net.PRINTED)
 # What writing is that is laid on paper, print, handwriting, both, WRITTEN, PRINTED, and no label.
 LAID_ON = np.array(
     [net.HAND, net.BOTH, net.HAND, net.BOTH, net.WRITTEN, net.BOTH, net.WRITTEN], np.uint8
@@ -97,7 +95,7 @@ def present_in(label):
     """Of each place of the overview, whether there is handwriting and whether there is print."""
     scale, side = overview_scale(*label.shape), net.OVERVIEW_SIDE // net.OVERVIEW_STRIDE
     out = []
-    for kinds in (HANDS, PRINTS):
+    for kinds in (net.HANDS, net.PRINTS):
         h, w = (max(1, round(n * scale / net.OVERVIEW_STRIDE)) for n in label.shape)
         there, unknown = (
             cv2.resize(mask.astype(np.float32), (w, h), interpolation=cv2.INTER_AREA)
@@ -126,7 +124,7 @@ def view(rng, image, label, count, size, crossed=0):
         h, w = label.shape
     coarse = label[::8, ::8]
     hand, printed, both = (
-        np.flatnonzero(np.isin(coarse, kinds)) for kinds in (HANDS, net.PRINT, net.BOTH)
+        np.flatnonzero(np.isin(coarse, kinds)) for kinds in (net.HANDS, net.PRINT, net.BOTH)
     )
     columns, scale = -(-w // 8), overview_scale(h, w)
     windows, labels, places = [], [], []
@@ -189,7 +187,7 @@ def inked(rng, source):
     """A real page at about the working scale, at times with its writing in another ink; with a
     pen's where it was drawn on a screen."""
     image, label = sized(rng, source)
-    mask = np.isin(label, HANDS)
+    mask = np.isin(label, net.HANDS)
     if source.digital and rng.random() < PENNED_SHARE:
         image = penned(rng, image, mask)
     if source.hand > 0 and rng.random() < REINKED_SHARE:
@@ -231,7 +229,7 @@ def captured(rng, image, label):
         )
     image = capture.blur(rng, [image])[0]
     image = capture.capture(rng, image, None)
-    faint = np.isin(label, HANDS) & (real.contrast_of(image) < real.FAINT // 2)
+    faint = np.isin(label, net.HANDS) & (real.contrast_of(image) < real.FAINT // 2)
     return expose(image), np.where(faint, net.IGNORE, label).astype(np.uint8)
 
 
@@ -282,12 +280,12 @@ def transplanted(rng, image, label, written, where):
 
 def sparse(rng, where):
     """A page's labels with one word or line of its writing alone."""
-    at = np.flatnonzero(np.isin(where[::4, ::4], HANDS))
+    at = np.flatnonzero(np.isin(where[::4, ::4], net.HANDS))
     if not len(at):
         return where
     y, x = (4 * v for v in divmod(int(at[rng.integers(len(at))]), -(-where.shape[1] // 4)))
     w, h = (net.EM * rng.uniform(*ems) / 2 for ems in SPARSE)
-    out = np.where(np.isin(where, HANDS), net.PAPER, where)
+    out = np.where(np.isin(where, net.HANDS), net.PAPER, where)
     part = (slice(max(0, int(y - h)), int(y + h) + 1), slice(max(0, int(x - w)), int(x + w) + 1))
     out[part] = where[part]
     return out
