@@ -167,6 +167,22 @@ class Training(unittest.TestCase):
         self.assertGreater(lax["print_lost"], strict["print_lost"])
         self.assertAlmostEqual(lax["missed_alike"], strict["missed_alike"], places=2)
 
+    def test_what_lies_under_writing_does_not_change_what_is_written(self):
+        torch.manual_seed(1)
+        segmenter = net.Segmenter().eval()
+        image, context = torch.rand(1, 3, 64, 64), torch.zeros(1, net.CONTEXT, 2, 2)
+        with torch.no_grad():
+            found = []
+            for odds in (-5.0, 5.0):
+                segmenter.under.head.bias.fill_(odds)
+                found.append(segmenter(image, context))
+        for logits in found:
+            told = logits[:, net.BOTH] - logits[:, net.HAND]
+            self.assertTrue((told < 0).all() if logits is found[0] else (told > 0).all())
+        written = [logits[:, [net.HAND, net.BOTH]].amax(1) for logits in found]
+        self.assertTrue(torch.equal(*written))
+        self.assertTrue(torch.equal(found[0][:, :2], found[1][:, :2]))
+
     def test_weights_are_learned_as_they_are_rounded(self):
         conv = net.Conv(3, 4, 3)
         levels = lambda w: torch.tensor([len(c.unique()) for c in w])
