@@ -79,12 +79,12 @@ func TestUnreadAnswers(t *testing.T) {
 	})
 }
 
-// calls sends 20 pages one after another, each of which has to come back, and returns what one
+// calls sends 50 pages one after another, each of which has to come back, and returns what one
 // takes: the median.
 func (s *service) calls(t *testing.T, c customer, from string) time.Duration {
 	t.Helper()
 	var took []time.Duration
-	for range 20 {
+	for range 50 {
 		r := c.cleanup(media(smallPage))
 		r.from = from
 		began := time.Now()

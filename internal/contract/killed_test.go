@@ -30,7 +30,7 @@ func TestKilled(t *testing.T) {
 		s := prepare(t, address, "--per-customer", "100", "--queue", "100", "--max-requests", "200",
 			"--deadline", "15s", "--upload-timeout", "500ms")
 		s.start(t)
-		const keyed, plain, blank, credits = 12, 40, 48, 100
+		const keyed, plain, blank, credits = 12, 80, 108, 200
 		b := &barrage{s: s, cleaned: map[string]int{}, answered: make(chan struct{}, 1000)}
 		once, free, none := s.customerWith(t, credits), s.customerWith(t, credits),
 			s.customerWith(t, credits)
@@ -96,7 +96,7 @@ func TestKilled(t *testing.T) {
 }
 
 // barrageWidth is how many requests are under way at once.
-const barrageWidth = 4
+const barrageWidth = 8
 
 // barrageKills is how often the service is killed at most.
 const barrageKills = 6
@@ -139,7 +139,7 @@ func (b *barrage) run(t *testing.T, jobs []func()) (kills int) {
 		close(ended)
 	}()
 	for kills < barrageKills {
-		for range 3 + rng.IntN(20) {
+		for range 5 + rng.IntN(40) {
 			select {
 			case <-b.answered:
 			case <-ended:

@@ -50,6 +50,9 @@ const botCost = 20
 // patience bounds every wait; nothing here takes that long, on a busy machine either.
 const patience = 2 * time.Minute
 
+// soon bounds what the service itself ends after some seconds.
+const soon = 30 * time.Second
+
 // each runs a test on a service of its own on SQLite and on one on PostgreSQL.
 func each(t *testing.T, flags []string, test func(t *testing.T, s *service)) {
 	t.Parallel()

@@ -46,7 +46,7 @@ func TestUploads(t *testing.T) {
 		if after > before+most {
 			t.Errorf("that is more than %d MiB for the attacks", most)
 		}
-		if err := <-trickled; err == nil || time.Since(began) > patience {
+		if err := <-trickled; err == nil || time.Since(began) > soon {
 			t.Errorf("a header that never ends was read for %v: %v", time.Since(began), err)
 		}
 		s.upload(t, request{header: u.bearer()}, "image", page).cleaned(t, true)
@@ -335,7 +335,7 @@ func slowBody(t *testing.T, s *service, u user, c customer) {
 		} else {
 			a.code(t, 504, 2001)
 		}
-		if took := time.Since(began); took > patience/2 {
+		if took := time.Since(began); took > soon/2 {
 			t.Errorf("web %v: answered after %v, with three seconds for an upload", web, took)
 		}
 	}
