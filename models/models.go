@@ -25,14 +25,16 @@ type Manifest struct {
 }
 
 // Segment returns the network that tells handwriting from print, and its manifest. Its inputs are
-// float32 tensors: [1, 3, H, W] of RGB from 0 to 1, with H and W multiples of 32, and [1, 64, H/32,
-// W/32], what the overview says of the places under it. Its output is one [1, 4, H, W] of logits:
-// paper, print, handwriting, handwriting over print.
+// float32 tensors: [1, 12, H/2, W/2] of RGB from 0 to 1, with H and W multiples of 32, and
+// [1, 64, H/32, W/32], what the overview says of the places under it. Its output is one
+// [1, 16, H/2, W/2] of logits: paper, print, handwriting, handwriting over print. Both have four
+// planes for one: the top left, top right, bottom left and bottom right pixels of squares of 2×2.
 func Segment() (onnx []byte, m Manifest, err error) { return read("segment") }
 
 // Overview returns the network that looks at the whole page, and its manifest. Its input is a
-// float32 tensor [1, 3, 512, 512] of RGB from 0 to 1: the page at the top left, as large as it fits
-// but at most at half the segmenter's scale, the rest white. Its output is one [1, 64, 64, 64]: the
+// float32 tensor [1, 12, 256, 256] of RGB from 0 to 1, a picture of 512×512 in planes as the
+// segmenter's: the page at the top left, as large as it fits but at most at half the segmenter's
+// scale, the rest white. Its output is one [1, 64, 64, 64]: the
 // context, a vector for each square of 8 pixels.
 func Overview() (onnx []byte, m Manifest, err error) { return read("overview") }
 

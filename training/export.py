@@ -4,8 +4,8 @@
 
 Writes models/segment.onnx and overview.onnx, which compute in eight bits, with a .json each.
 models/parity keeps its NN.png (an RGB crop) and gets NN.context.bin (what the segmenter is told of
-it, one vector a cell of 32 pixels) and NN.bin (its logits), float32, little endian, channel by row
-by column.
+it, one vector a cell of 32 pixels) and NN.bin (its logits, as it gives them), float32, little
+endian, channel by row by column.
 """
 
 import argparse
@@ -85,7 +85,7 @@ def main():
     side = {2: "height", 3: "width"}
     cells = {2: "rows", 3: "columns"}
     path = a.out / "segment.onnx"
-    example = (torch.rand(1, 3, 256, 256), torch.rand(1, N.CONTEXT, 8, 8))
+    example = (torch.rand(1, 12, 128, 128), torch.rand(1, N.CONTEXT, 8, 8))
     names = ["image", "context", "logits"]
     to_onnx(
         model.segmenter, path, example, names, {"image": side, "context": cells, "logits": side}

@@ -2,24 +2,25 @@
 page.
 
 Segmenter
-    image     float [N, 3, H, W], RGB in 0..1, body text at an em of about 32 px, H and W multiples
-              of 32
+    image     float [N, 12, H/2, W/2], RGB in 0..1, body text at an em of about 32 px, H and W
+              multiples of 32
     context   float [N, 64, H/32, W/32], what the Overview says of the places under the image; zeros
               where nothing is known
-    output    float [N, 4, H, W] logits of the classes PAPER, PRINT, HAND (handwriting), BOTH
+    output    float [N, 16, H/2, W/2] logits of the classes PAPER, PRINT, HAND (handwriting), BOTH
               (handwriting over print)
 
 Overview
-    page      float [N, 3, 512, 512], the whole page made small enough to fit, at the top left, the
-              rest white
+    page      float [N, 12, 256, 256], the whole page made small enough to fit 512x512, at the top
+              left, the rest white
     output    float [N, 64, 64, 64], the context
 
-The first convolution of the Segmenter halves the resolution and a pixel-shuffle head (Shi et al.,
-2016) restores it, so that nothing else runs at full resolution: on CPUs that is where the time
-goes. A tile shows a stroke and its neighbours; whether that stroke repeats, is level with the lines
-and has the page's face, only the whole page can tell. The Overview sees all of it at once, its
-places attend to each other (Vaswani et al., 2017), and its answer enters at the Segmenter's lowest
-level. Whether print lies under writing is told by a decoder of its own.
+What has a value for each pixel comes and goes as planes of half the size: four for each channel, of
+the top left, top right, bottom left and bottom right pixels of squares of 2x2 (Shi et al., 2016,
+pixel shuffle). So nothing runs at full resolution: on CPUs that is where the time goes. A tile
+shows a stroke and its neighbours; whether that stroke repeats, is level with the lines and has the
+page's face, only the whole page can tell. The Overview sees all of it at once, its places attend to
+each other (Vaswani et al., 2017), and its answer enters at the Segmenter's lowest level. Whether
+print lies under writing is told by a decoder of its own.
 """
 
 import torch
@@ -80,12 +81,6 @@ def conv(cin, cout, side=3, stride=1, dilation=1):
     )
 
 
-def stem(cout):
-    return nn.Sequential(
-        Conv(3, cout, 6, 2, 2, bias=False), nn.BatchNorm2d(cout), nn.ReLU(inplace=True)
-    )
-
-
 class Residual(nn.Module):
     """x + f(x), f being two 3x3 convolutions (He et al., 2016). f starts at zero (Goyal et al.,
     2017), so a block put into a trained network changes nothing at first."""
@@ -140,7 +135,7 @@ class Overview(nn.Module):
         super().__init__()
         a, b, c, d = OVERVIEW_WIDTHS
         self.fine = nn.Sequential(
-            stem(a),
+            conv(4 * 3, a),
             Residual(a),
             conv(a, b, stride=2),
             Residual(b),
@@ -168,7 +163,8 @@ class Overview(nn.Module):
 
 def as_input(images, device="cpu"):
     """Pictures as the networks take them, of uint8 [N, H, W, 3]; the channels lie together."""
-    return torch.from_numpy(images).to(device).permute(0, 3, 1, 2).float() / 255
+    pixels = torch.from_numpy(images).to(device).permute(0, 3, 1, 2).float() / 255
+    return F.pixel_unshuffle(pixels, 2).contiguous(memory_format=torch.channels_last)
 
 
 def seen_by(context, places):
@@ -189,13 +185,14 @@ class Under(nn.Module):
         self.decode = nn.ModuleList(
             nn.Sequential(*[Residual(c) for _ in range(n)]) for c, n in zip(w[1:], UNDER_DEPTHS)
         )
-        self.head = Conv(w[-1], 4, 3, 1, 1)
+        # the first four are the answer: ONNX Runtime takes twice as long for four as for a block
+        self.head = Conv(w[-1], w[-1], 3, 1, 1)
 
     def forward(self, x, skips):
         """x: what the Segmenter has decoded at its third level; skips: of the two above it."""
         for skip, reduce, decode in zip(skips, self.reduce, self.decode):
             x = decode(risen(reduce(x)) + skip)
-        return F.pixel_shuffle(self.head(x), 2)
+        return self.head(x)[:, :4]
 
 
 class Segmenter(nn.Module):
@@ -205,7 +202,7 @@ class Segmenter(nn.Module):
     def __init__(self):
         super().__init__()
         w = WIDTHS
-        self.stem = stem(w[0])
+        self.stem = conv(4 * 3, w[0])
         self.enter = Residual(w[0])
         self.down = nn.ModuleList(conv(a, b, stride=2) for a, b in zip(w, w[1:]))
         self.encode = nn.ModuleList(
@@ -238,7 +235,7 @@ class Segmenter(nn.Module):
         ):
             x = decode(risen(reduce(x)) + skip)
             decoded.append(x)
-        rest, hand, both = F.pixel_shuffle(self.head(x), 2).split([2, 1, 1], 1)
+        rest, hand, both = self.head(x).split([8, 4, 4], 1)
         written = torch.maximum(hand, both)
         under = self.under(decoded[1], skips[1::-1])
         hand, both = (written + (sign * under).clamp(max=0) for sign in (-1, 1))
@@ -254,12 +251,14 @@ class Eye(nn.Module):
         self.segmenter, self.overview = Segmenter(), Overview()
 
     def forward(self, windows, pages, places, blind=False):
-        """windows [P * n, 3, S, S], pages [P, 3, 512, 512], places [P * n, S/32, S/32, 2] in -1..1:
-        logits of the windows and of what is present in each place of the pages, [P, 2, 64, 64].
+        """windows [P * n, 12, S/2, S/2], pages [P, 12, 256, 256], places [P * n, S/32, S/32, 2] in
+        -1..1: logits of the windows, [P * n, 4, S, S], and of what is present in each place of the
+        pages, [P, 2, 64, 64].
         Blind, the windows are judged by themselves."""
         context = self.overview(pages)
         seen = seen_by(context.repeat_interleave(len(windows) // len(pages), 0), places)
-        return self.segmenter(windows, seen * 0 if blind else seen), self.overview.present(context)
+        logits = self.segmenter(windows, seen * 0 if blind else seen)
+        return F.pixel_shuffle(logits, 2), self.overview.present(context)
 
 
 def parameters(net):

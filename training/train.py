@@ -262,7 +262,7 @@ def logits_of(model, image, tile=640, margin=32):
             window = N.as_input(padded[y : y + tile, x : x + tile][None], device)
             places = torch.from_numpy(views.places_of(x - margin, y - margin, tile, scale))[None]
             seen = N.seen_by(context, places.to(device))
-            logits = model.segmenter(window, seen)[0].cpu().numpy()
+            logits = F.pixel_shuffle(model.segmenter(window, seen), 2)[0].cpu().numpy()
             part = logits[:, margin : margin + min(step, h - y), margin : margin + min(step, w - x)]
             out[:, y : y + step, x : x + step] = part
     return out

@@ -11,9 +11,10 @@ func (Fake) Run(ctx context.Context, shape Shape, in, out []float32) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	plane := shape.Pixels()
-	for i := range plane {
-		r, g, b := in[i], in[plane+i], in[2*plane+i]
+	n := shape.Pixels() / 4
+	for i := range shape.Pixels() {
+		quarter, at := i/n, i%n
+		r, g, b := in[quarter*n+at], in[(4+quarter)*n+at], in[(8+quarter)*n+at]
 		light, colour := min(r, g, b), max(r, g, b)-min(r, g, b)
 		class := Paper
 		switch {
@@ -23,9 +24,9 @@ func (Fake) Run(ctx context.Context, shape Shape, in, out []float32) error {
 			class = Print
 		}
 		for c := range Classes {
-			out[c*plane+i] = -4
+			out[(4*c+quarter)*n+at] = -4
 		}
-		out[class*plane+i] = 4
+		out[(4*class+quarter)*n+at] = 4
 	}
 	return nil
 }

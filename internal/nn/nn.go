@@ -54,20 +54,33 @@ func (s Shape) Pixels() int { return s.W * s.H }
 // the output.
 type Layout func(Shape) (in [][]int64, out []int64)
 
-// Segmenting is the layout of the segmentation network: three planes and the context under them in,
-// a plane for each class out.
+// Segmenting is the layout of the segmentation network: the quarters of three planes, as [Line] has
+// them, and the context under them in, those of a plane for each class out.
 func Segmenting(s Shape) (in [][]int64, out []int64) {
 	h, w := int64(s.H), int64(s.W)
-	return [][]int64{{1, 3, h, w}, {1, ContextPlanes, h / Cell, w / Cell}}, []int64{1, Classes, h, w}
+	return [][]int64{{1, 4 * 3, h / 2, w / 2}, {1, ContextPlanes, h / Cell, w / Cell}},
+		[]int64{1, 4 * Classes, h / 2, w / 2}
+}
+
+// Line is a line of a plane whose quarters lie one after the other: the top left pixels of squares
+// of 2×2, the top right, the bottom left and the bottom right ones. It has every other pixel, from
+// the first and from the second on.
+func Line(planes []float32, s Shape, plane, y int) [2][]float32 {
+	n := s.W / 2
+	at := (4*plane+y%2*2)*s.Pixels()/4 + y/2*n
+	next := at + s.Pixels()/4
+	return [2][]float32{planes[at:][:n], planes[next:][:n]}
 }
 
 // TileInputs is how many values the segmentation network takes for a tile.
 func TileInputs(s Shape) int { return 3*s.Pixels() + ContextPlanes*s.Pixels()/(Cell*Cell) }
 
-// Overviewing is the layout of the overview: three planes in, the context out.
+// Overviewing is the layout of the overview: the quarters of three planes in, as [Line] has them,
+// the context out.
 func Overviewing(s Shape) (in [][]int64, out []int64) {
 	h, w := int64(s.H), int64(s.W)
-	return [][]int64{{1, 3, h, w}}, []int64{1, ContextPlanes, h / ContextStride, w / ContextStride}
+	return [][]int64{{1, 4 * 3, h / 2, w / 2}},
+		[]int64{1, ContextPlanes, h / ContextStride, w / ContextStride}
 }
 
 // Votes is the number of sums that the orientation network gives: votes for each of four angles,

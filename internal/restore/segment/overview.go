@@ -29,9 +29,9 @@ func (n Networks) overview(ctx context.Context, p Picture, workers int) (*overvi
 	}
 	for c, plane := range small.Pix {
 		for y := range small.H {
-			row := in[(c*shape.H+y)*shape.W:]
+			line := nn.Line(in, shape, c, y)
 			for x, v := range plane[y*small.W:][:small.W] {
-				row[x] = min(float32(v)*p.Gain[c]/255, 1)
+				line[x%2][x/2] = min(float32(v)*p.Gain[c]/255, 1)
 			}
 		}
 	}

@@ -38,16 +38,16 @@ const (
 
 // paste takes a tile's core over into the scores.
 func (s *Scores) paste(logits []float32, tile nn.Shape, tx, ty tileSpan) {
-	plane := tile.Pixels()
 	for y := ty.core0; y < ty.core1; y++ {
-		from := (y-ty.at)*tile.W + tx.core0 - tx.at
-		n := tx.core1 - tx.core0
-		paper, print := logits[nn.Paper*plane+from:][:n], logits[nn.Print*plane+from:][:n]
-		hand, both := logits[nn.Handwriting*plane+from:][:n], logits[nn.Both*plane+from:][:n]
-		toHand, toPrint := s.Hand[y*s.W+tx.core0:][:n], s.Print[y*s.W+tx.core0:][:n]
-		for i := range n {
-			toHand[i] = score(max(hand[i], both[i]) - max(paper[i], print[i]))
-			toPrint[i] = score(max(print[i], both[i]) - max(paper[i], hand[i]))
+		line := func(class int) [2][]float32 { return nn.Line(logits, tile, class, y-ty.at) }
+		papers, prints := line(nn.Paper), line(nn.Print)
+		hands, boths := line(nn.Handwriting), line(nn.Both)
+		toHand, toPrint := s.Hand[y*s.W:][:s.W], s.Print[y*s.W:][:s.W]
+		for x := tx.core0; x < tx.core1; x++ {
+			side, i := (x-tx.at)%2, (x-tx.at)/2
+			paper, print, hand, both := papers[side][i], prints[side][i], hands[side][i], boths[side][i]
+			toHand[x] = score(max(hand, both) - max(paper, print))
+			toPrint[x] = score(max(print, both) - max(paper, hand))
 		}
 	}
 }

@@ -91,9 +91,9 @@ func cut(to []float32, m *raster.RGB, gain [3]float32, tile nn.Shape, x, y int) 
 		scale := gain[c] / 255
 		for i := range tile.H {
 			row := plane[raster.Reflect(y+i, m.H)*m.W:][:m.W]
-			dst := to[(c*tile.H+i)*tile.W:][:tile.W]
+			line := nn.Line(to, tile, c, i)
 			for j, col := range cols {
-				dst[j] = min(float32(row[col])*scale, 1)
+				line[j%2][j/2] = min(float32(row[col])*scale, 1)
 			}
 		}
 	}
