@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -62,7 +63,8 @@ var pageFlows = []struct {
 		"guest": guestCleans, "guest's PDF": guestSendsPDF, "PDF beyond credits": sendsPDFBeyondCredits,
 		"every state": seesEveryState, "nothing sold": buysNothing,
 	}},
-	{"limited", []string{"--per-minute", "25", "--per-hour", "1000"}, map[string]flow{"30 pages": sendsManyPages}},
+	{"limited", []string{"--per-minute", strconv.Itoa(minuteOfLimited), "--per-hour", "1000"},
+		map[string]flow{"30 pages": sendsManyPages}},
 	{"killed", nil, map[string]flow{"killed": killedMeanwhile}},
 	{"away", openHanded, map[string]flow{"away": findsItGone}},
 	{"device", onDevice, map[string]flow{
@@ -75,6 +77,9 @@ var pageFlows = []struct {
 	{"only", []string{"--browser", "only"}, map[string]flow{"only the device": hasOnlyTheDevice}},
 	{"cut", openHanded, map[string]flow{"reload": reloads, "cut": isCutOff}},
 }
+
+// minuteOfLimited is how many pages the service cleans for a caller in a minute where that is little.
+const minuteOfLimited = 25
 
 // openHanded are flags of a service that has enough for all flows.
 var openHanded = []string{

@@ -4,6 +4,7 @@ package segment
 import (
 	"context"
 	"image"
+	"slices"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
@@ -51,18 +52,23 @@ func (n Networks) Classify(ctx context.Context, p Picture, workers int) (*Scores
 	return s.resized(p.W, p.H, workers), nil
 }
 
-// look classifies every pixel of a picture at the networks' size.
+// look classifies every pixel of a picture at the networks' size. Blank margins are paper.
 func (n Networks) look(ctx context.Context, p Picture, workers int) (*Scores, error) {
 	page, err := n.overview(ctx, p, workers)
 	if err != nil {
 		return nil, err
 	}
-	s := &Scores{W: p.W, H: p.H, Hand: make([]int8, p.W*p.H), Print: make([]int8, p.W*p.H)}
-	division := tilingOf(p.W, p.H)
+	s := &Scores{W: p.W, H: p.H, Hand: slices.Repeat([]int8{-Sure}, p.W*p.H),
+		Print: slices.Repeat([]int8{-Sure}, p.W*p.H)}
+	inked := extent(p)
+	if inked.Empty() {
+		return s, nil
+	}
+	division := tilingOf(inked.Dx(), inked.Dy())
 	shape := division.shape
 	var tiles [][2]tileSpan
-	for _, ty := range tileSpans(p.H, shape.H, division.rows) {
-		for _, tx := range tileSpans(p.W, shape.W, division.columns) {
+	for _, ty := range tileSpans(inked.Min.Y, inked.Dy(), shape.H, division.rows) {
+		for _, tx := range tileSpans(inked.Min.X, inked.Dx(), shape.W, division.columns) {
 			tiles = append(tiles, [2]tileSpan{tx, ty})
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"image"
 	"math"
+	"sync/atomic"
 	"testing"
 
 	"unink/internal/nn"
@@ -112,8 +113,8 @@ func TestContextLiesUnderItsTile(t *testing.T) {
 		}
 		d := tilingOf(size.X, size.Y)
 		columns, rows := d.shape.W/nn.Cell, d.shape.H/nn.Cell
-		left := tileSpans(size.X, d.shape.W, d.columns)[d.columns-1].at // of the last tile
-		top := tileSpans(size.Y, d.shape.H, d.rows)[d.rows-1].at
+		left := tileSpans(0, size.X, d.shape.W, d.columns)[d.columns-1].at // of the last tile
+		top := tileSpans(0, size.Y, d.shape.H, d.rows)[d.rows-1].at
 		for _, cell := range []image.Point{{2, 3}, {9, 11}, {columns - 3, rows - 4}} {
 			i := cell.Y*columns + cell.X
 			x, y := float64(left+cell.X*nn.Cell+nn.Cell/2), float64(top+cell.Y*nn.Cell+nn.Cell/2)
@@ -122,6 +123,63 @@ func TestContextLiesUnderItsTile(t *testing.T) {
 				t.Errorf("%v: cell %v is told of the place %.0f,%.0f, want %.0f,%.0f", size, cell, gotX,
 					gotY, x, y)
 			}
+		}
+	}
+}
+
+// counted counts the pixels of the tiles that it is shown.
+type counted struct {
+	identity
+	pixels atomic.Int64
+}
+
+func (c *counted) Run(ctx context.Context, shape nn.Shape, in, out []float32) error {
+	c.pixels.Add(int64(shape.Pixels()))
+	return c.identity.Run(ctx, shape, in, out)
+}
+
+// White margins are paper without being looked at, and what stands on the page lies in place.
+func TestWhiteMarginsAreNotLookedAt(t *testing.T) {
+	const w, h = 1400, 2000
+	for _, c := range []struct {
+		ink  image.Rectangle
+		most int64 // pixels looked at
+	}{
+		{image.Rectangle{}, 0},
+		{image.Rect(700, 900, 703, 902), 450 * 450},
+		{image.Rect(250, 200, 1150, 1800), w * h * 3 / 4},
+		{image.Rect(0, 0, w, h), w * h * 5 / 4},
+	} {
+		m := raster.NewRGB(w, h)
+		for y := range h {
+			for x := range w {
+				v := uint8(255)
+				if image.Pt(x, y).In(c.ink) {
+					v = uint8((x*7 + y*13) % 120)
+				}
+				for _, plane := range m.Pix {
+					plane[y*w+x] = v
+				}
+			}
+		}
+		tiles := &counted{}
+		s, err := Networks{Overview: nn.Blind{}, Tiles: tiles, Em: WorkingEm}.Classify(t.Context(),
+			pictureOf(m), 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := tiles.pixels.Load(); n > c.most {
+			t.Errorf("%v: %d pixels were looked at, want at most %d", c.ink, n, c.most)
+		}
+		for y := c.ink.Min.Y; y < c.ink.Max.Y; y++ {
+			for x := c.ink.Min.X; x < c.ink.Max.X; x++ {
+				if d := int(s.Hand[y*w+x]) - int(m.Pix[0][y*w+x]); d < -1 || d > 1 {
+					t.Fatalf("%v: pixel %d,%d is %d, want %d", c.ink, x, y, s.Hand[y*w+x], m.Pix[0][y*w+x])
+				}
+			}
+		}
+		if i := 5*w + 5; c.ink.Min.Y > 5 && (s.Hand[i] > 0 || s.Print[i] > 0) {
+			t.Errorf("%v: the margin is ink: %d, %d", c.ink, s.Hand[i], s.Print[i])
 		}
 	}
 }

@@ -27,7 +27,7 @@ func sizeAt(w, h int, em, wanted float64) (ww, wh int) {
 
 const (
 	tileMargin = 32  // pixels at a tile's edge that lack context
-	leastSide  = 384 // of one of several tiles: that of the windows which the network learned from
+	leastSide  = 384 // of several tiles: that of the windows which the network learned from
 )
 
 // tiling is how a picture is divided into tiles of one shape, columns by rows.
@@ -62,17 +62,17 @@ func tileSide(n, count int) int {
 // is smaller than the tile) and its answer counts from core0 to core1.
 type tileSpan struct{ at, core0, core1 int }
 
-// tileSpans spreads tiles evenly over n pixels. Each pixel belongs to one tile, the one whose
-// centre is nearest, so that stitching is exact and in any order the same.
-func tileSpans(n, side, count int) []tileSpan {
+// tileSpans spreads tiles evenly over n pixels from one on. Each pixel belongs to one tile, the one
+// whose centre is nearest, so that stitching is exact and in any order the same.
+func tileSpans(from, n, side, count int) []tileSpan {
 	out := make([]tileSpan, count)
 	if count == 1 {
-		out[0] = tileSpan{(n - side) / 2, 0, n}
+		out[0] = tileSpan{from + (n-side)/2, from, from + n}
 		return out
 	}
 	for i := range out {
-		out[i].at = i * (n - side) / (count - 1)
-		out[i].core1 = n
+		out[i].at = from + i*(n-side)/(count-1)
+		out[i].core0, out[i].core1 = from, from+n
 		if i > 0 {
 			out[i].core0 = (out[i-1].at + side + out[i].at) / 2
 			out[i-1].core1 = out[i].core0

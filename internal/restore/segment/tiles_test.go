@@ -18,25 +18,26 @@ func TestTilesStitch(t *testing.T) {
 		if d.shape.Pixels() > nn.LargestTile.Pixels() || d.shape.W%nn.Cell+d.shape.H%nn.Cell != 0 {
 			t.Fatalf("%d×%d: %+v", w, h, d)
 		}
-		checkSpans(t, w, d.shape.W, tileSpans(w, d.shape.W, d.columns))
-		checkSpans(t, h, d.shape.H, tileSpans(h, d.shape.H, d.rows))
+		from := rapid.IntRange(0, 3000).Draw(t, "from")
+		checkSpans(t, from, w, d.shape.W, tileSpans(from, w, d.shape.W, d.columns))
+		checkSpans(t, from, h, d.shape.H, tileSpans(from, h, d.shape.H, d.rows))
 	})
 }
 
-func checkSpans(t *rapid.T, n, side int, spans []tileSpan) {
-	next := 0
+func checkSpans(t *rapid.T, from, n, side int, spans []tileSpan) {
+	next := from
 	for _, s := range spans {
 		if s.core0 != next {
 			t.Fatalf("core starts at %d, the last ended at %d", s.core0, next)
 		}
 		next = s.core1
-		margin := func(edge, of int) bool { return edge == 0 || edge == n || of >= tileMargin }
+		margin := func(edge, of int) bool { return edge == from || edge == from+n || of >= tileMargin }
 		if !margin(s.core0, s.core0-s.at) || !margin(s.core1, s.at+side-s.core1) {
 			t.Fatalf("a core of %+v lacks context", s)
 		}
 	}
-	if next != n {
-		t.Fatalf("tiles end at %d of %d", next, n)
+	if next != from+n {
+		t.Fatalf("tiles end at %d of %d", next-from, n)
 	}
 }
 
