@@ -78,7 +78,7 @@ var pageFlows = []struct {
 	{"cut", openHanded, map[string]flow{"reload": reloads, "cut": isCutOff}},
 }
 
-// minuteOfLimited is how many pages the service cleans for a caller in a minute where that is little.
+// minuteOfLimited is how many pages of a caller the service "limited" cleans in a minute.
 const minuteOfLimited = 25
 
 // openHanded are flags of a service that has enough for all flows.

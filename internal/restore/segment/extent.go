@@ -3,8 +3,8 @@ package segment
 import "image"
 
 // extent bounds what is not white paper, with the margin that a tile needs and no smaller than the
-// windows which the network learned from; it is empty where all is white. The networks need not look
-// at a page's blank margins. Grey or uneven paper is not white.
+// windows which the network learned from; it is empty where all is white. So blank margins are not
+// looked at. Grey or uneven paper is not white.
 func extent(p Picture) image.Rectangle {
 	const white = 0.94 // of the light: ink takes three times as much (measure.MinContrast)
 	var least [3]uint8
