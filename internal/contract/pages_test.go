@@ -44,6 +44,7 @@ var pageFlows = []struct {
 		"damaged":    isDamaged, "together": savesTogether,
 		"again": cleansAgain, "hands on": handsOn, "order": keepsTheOrder, "formats": savesInFormats,
 		"zoom": zooms, "copy and print": copiesAndPrints, "nothing found": findsNothing, "touch-up": touchesUp,
+		"whole strokes": takesWholeStrokes,
 		"sample":        triesTheSample,
 		"touch-up left": touchesUpAndLeaves, "two tabs": hasTwoTabs, "shared": shares,
 		"light weight":       isLight,

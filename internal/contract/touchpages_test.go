@@ -24,12 +24,14 @@ func scribbled(width, height int) *image.NRGBA {
 	pagetest.PrintText(m, image.Rect(16, 16, width-16, height/2-50), color.Gray{24})
 	pagetest.PrintText(m, image.Rect(16, height/2+50, width-16, height-16), color.Gray{24})
 	for x := float64(60); x < float64(width)-60; x += 0.25 {
-		y := float64(height)/2 + 24*math.Sin(x/18)
+		y := waveAt(height, x)
 		draw.Draw(m, image.Rect(int(x)-2, int(y)-2, int(x)+2, int(y)+2),
 			image.NewUniform(color.NRGBA{30, 60, 190, 255}), image.Point{}, draw.Src)
 	}
 	return m
 }
+
+func waveAt(height int, x float64) float64 { return float64(height)/2 + 24*math.Sin(x/18) }
 
 // What is painted on a page that the engine has cleaned comes out in the download: the original's
 // pixels where it was brought back, paper where it was erased, and everywhere else the result as it
@@ -102,6 +104,73 @@ func touchesUp(t *testing.T, _ *service, p *browsertest.Page) {
 	}
 }
 
+// A tap takes all of what it falls on: a stroke that was removed comes back whole, and a letter
+// goes whole, but not the line that it stands on. Beside them all stays, also after a reload.
+func takesWholeStrokes(t *testing.T, _ *service, p *browsertest.Page) {
+	const width, height = 480, 320
+	original := scribbled(width, height)
+	line := image.Rect(16, 31, 440, 33) // under the first line of print
+	draw.Draw(original, line, image.NewUniform(color.NRGBA{24, 24, 24, 255}), image.Point{}, draw.Src)
+	p.Toggle("[name=preserveColor][value=true]") // which leaves each pixel in its place
+	p.Pick(p.File("a.png", encoded(original)))
+	p.UntilLong(`states() == 'done'`)
+	u := &toucher{t: t, p: p}
+	result := u.saved()
+
+	u.open()
+	u.tap(image.Pt(width/2, int(waveAt(height, width/2))))
+	back := u.saved()
+	if before, after := bluePixels(original), bluePixels(back); after < before*19/20 {
+		t.Errorf("of %d blue pixels %d came back", before, after)
+	}
+	u.held("brought back", back, result, func(x, y int) (inside, sure bool) {
+		away := math.Abs(float64(y) - float64(height)/2)
+		return away < 34 && x > 50 && x < width-50, isBlue(original, x, y)
+	}, original.NRGBAAt)
+
+	u.open()
+	u.key("e")
+	the := image.Rect(16, 18, 43, 31)  // the first word
+	u.tap(image.Pt(width-8, height/2)) // on bare paper, where a tap is a dab
+	u.tap(image.Pt(27, 25))
+	gone := u.saved()
+	if before, after := darkPixels(back, the), darkPixels(gone, the); after > before-15 || after < 15 {
+		t.Errorf("of %d dark pixels of a word %d are left without a letter", before, after)
+	}
+	if before, after := darkPixels(back, line), darkPixels(gone, line); after < before*49/50 {
+		t.Errorf("of %d dark pixels of the line %d are left", before, after)
+	}
+	u.held("erased", gone, back, func(x, y int) (inside, sure bool) {
+		return image.Pt(x, y).In(the.Inset(-3)) || x > width-50, false
+	}, nil)
+	p.GoTo("/")
+	p.FrontReady()
+	p.Until(`states() == 'done' && document.querySelector('.after').naturalWidth == 480`)
+	if again := u.saved(); !bytes.Equal(again.Pix, gone.Pix) {
+		t.Error("after a reload the strokes are others")
+	}
+
+	// By keyboard, from the middle of the page: undone, and done again.
+	u.open()
+	u.key("zzz", chromedp.ModifierCtrl)
+	u.key("b\r")
+	if again := u.saved(); !bytes.Equal(again.Pix, back.Pix) {
+		t.Error("by keyboard the stroke came back otherwise")
+	}
+}
+
+// darkPixels counts a part's dark pixels.
+func darkPixels(m *image.NRGBA, part image.Rectangle) (n int) {
+	for y := part.Min.Y; y < part.Max.Y; y++ {
+		for x := part.Min.X; x < part.Max.X; x++ {
+			if m.NRGBAAt(x, y).R < 128 {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // Another page that is chosen amid touching up is shown as it is, and the strokes stay with the
 // page that they were painted on.
 func touchesUpAndLeaves(t *testing.T, _ *service, p *browsertest.Page) {
@@ -151,6 +220,15 @@ func (u *toucher) open() {
 	u.t.Helper()
 	u.p.Pressed("#touch-up")
 	u.p.Until(`!document.querySelector('#touch').hidden && document.activeElement.id == 'touch'`)
+}
+
+// tap taps on a place of the picture.
+func (u *toucher) tap(at image.Point) {
+	u.t.Helper()
+	u.p.Eval(fmt.Sprintf(`(() => { const touch = document.querySelector('#touch'), r = touch.getBoundingClientRect();
+		touch.setPointerCapture = () => {};
+		for (const type of ['pointerdown', 'pointerup']) touch.dispatchEvent(new PointerEvent(type, { pointerId: 1, button: 0, clientX: r.x + (%d + 0.5) * r.width / touch.width, clientY: r.y + (%d + 0.5) * r.height / touch.height, bubbles: true }));
+	})()`, at.X, at.Y))
 }
 
 func (u *toucher) key(keys string, modifiers ...chromedp.Modifier) {

@@ -1,13 +1,15 @@
 // The queue as data: files, each of one page or, if it is a PDF, of many.
+import type { Run } from './flood';
 
 /** In which state a page is. One that is out waits for credits; one that is left was not chosen. */
 export type State = 'waiting' | 'working' | 'pausing' | 'out' | 'done' | 'failed' | 'cancelled' | 'left';
 
-/** A stroke of a brush over a result, in the result's pixels. */
+/** A stroke of a brush over a result, in the result's pixels: along its points, or, where it took something whole, its runs. */
 export interface Stroke {
   brush: 'restore' | 'erase';
   width: number;
   points: [number, number][];
+  runs?: Run[];
 }
 
 /** What the service made of a page, and what was painted on it since. */

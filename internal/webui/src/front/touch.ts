@@ -1,10 +1,14 @@
 // Touch-up: brushes over a result. One brings back what was removed, the other paints paper. A stroke copies pixels
-// from a finished picture (the result with its handwriting, or bare paper), so that what is painted is exact.
+// from a finished picture (the result with its handwriting, or bare paper), so that what is painted is exact. A tap on
+// something takes all of it, be it a word in one go that was overlooked.
 import { find } from '../page';
+import { strokeUnder } from './flood';
 import { onPaper, toBlob } from './picture';
 import type { Result, Stroke } from './model';
 
 type Brush = Stroke['brush'];
+
+const still = 3; // pixels of the screen that a finger may move and it is a tap
 
 /** Paints on a result until it is closed. */
 export class TouchUp {
@@ -66,6 +70,7 @@ export class TouchUp {
     for (const kind of ['pointerup', 'pointercancel'] as const) {
       canvas.addEventListener(kind, (event) => {
         this.fingers.delete(event.pointerId);
+        if (kind === 'pointerup' && this.stroke?.points.length === 1) this.takeWhole();
         this.end();
       }, options);
     }
@@ -122,6 +127,9 @@ export class TouchUp {
 
   private move(event: PointerEvent): void {
     if (!this.stroke || this.fingers.size > 1) return;
+    const [x, y] = this.place(event);
+    const [first, second] = this.stroke.points as [[number, number], [number, number]?];
+    if (!second && Math.hypot(x - first[0], y - first[1]) < still * this.ratio) return;
     const steps = event.getCoalescedEvents?.() ?? [];
     for (const step of steps.length ? steps : [event]) this.stroke.points.push(this.place(step));
     this.draw(this.stroke);
@@ -139,7 +147,14 @@ export class TouchUp {
 
   private begin(at: [number, number]): void {
     this.stroke = { brush: this.brush, width: Math.max(1, Math.round(Number(this.size.value) * this.ratio)), points: [at] };
-    this.draw(this.stroke);
+  }
+
+  /** Makes the stroke under way, a tap, take what it fell on; where that is nothing, it stays a dab. */
+  private takeWhole(): void {
+    const { brush, width, points: [at] } = this.stroke!;
+    this.drawStrokes();
+    const runs = strokeUnder(this.canvas, this.sources[brush], at!, width / 2);
+    if (runs.length) this.stroke!.runs = runs;
   }
 
   /** Ends the stroke under way. */
@@ -159,8 +174,9 @@ export class TouchUp {
     else if (control && event.key.toLowerCase() === 'y') this.redo();
     else if (control) return;
     else if (towards) this.step(towards, event.shiftKey);
-    else if (event.key === ' ') {
+    else if (event.key === ' ' || event.key === 'Enter') {
       this.begin(this.cursor);
+      if (event.key === 'Enter') this.takeWhole();
       this.end();
     } else if (event.key === 'b') this.choose('restore');
     else if (event.key === 'e') this.choose('erase');
@@ -181,9 +197,13 @@ export class TouchUp {
     else this.end();
   }
 
-  private redraw(): void {
+  private drawStrokes(): void {
     this.pen.drawImage(this.base, 0, 0);
     for (const stroke of this.strokes) this.draw(stroke);
+  }
+
+  private redraw(): void {
+    this.drawStrokes();
     if (this.stroke) this.draw(this.stroke);
     find<HTMLButtonElement>('#undo').disabled = !this.strokes.length;
     find<HTMLButtonElement>('#redo').disabled = !this.undone.length;
@@ -211,7 +231,11 @@ export class TouchUp {
 }
 
 /** Draws a stroke with what the pen has. */
-export function trace(pen: CanvasRenderingContext2D, { width, points }: Stroke): void {
+export function trace(pen: CanvasRenderingContext2D, { width, points, runs }: Stroke): void {
+  if (runs) {
+    for (const [row, from, to] of runs) pen.fillRect(from, row, to - from, 1);
+    return;
+  }
   const [first, ...rest] = points as [[number, number], ...[number, number][]];
   pen.lineWidth = width;
   pen.lineCap = pen.lineJoin = 'round';
@@ -237,7 +261,7 @@ async function canvasOf(picture: Blob): Promise<HTMLCanvasElement> {
 
 const block = 32; // pixels
 
-/** A page's paper without what stands on it: the bright part of each block's colours, smoothed. */
+/** A page's paper without what stands on it: the paper of each block, smoothed. */
 export function paperOf(page: HTMLCanvasElement): HTMLCanvasElement {
   const { width, height } = page;
   const columns = Math.ceil(width / block);
@@ -251,7 +275,7 @@ export function paperOf(page: HTMLCanvasElement): HTMLCanvasElement {
     const top = row * block;
     const { data, width: across } = pen.getImageData(0, top, width, Math.min(block, height - top));
     for (let column = 0; column < columns; column++) {
-      const colour = brightest(data, across, column * block, Math.min(width, (column + 1) * block));
+      const colour = paperIn(data, across, column * block, Math.min(width, (column + 1) * block));
       colours.data.set([...colour, 255], 4 * (row * columns + column));
     }
   }
@@ -259,14 +283,15 @@ export function paperOf(page: HTMLCanvasElement): HTMLCanvasElement {
   const paper = document.createElement('canvas');
   paper.width = width;
   paper.height = height;
-  const brush = paper.getContext('2d')!;
+  const brush = paper.getContext('2d', { willReadFrequently: true })!;
   brush.imageSmoothingQuality = 'high';
   brush.drawImage(small, 0, 0, columns, rows, 0, 0, columns * block, rows * block);
   return paper;
 }
 
-/** The colour that a fifth of a block's pixels are at least as bright as; rows of data are across pixels wide. */
-function brightest(data: Uint8ClampedArray, across: number, from: number, to: number): [number, number, number] {
+/** The colour of a block's paper: of its pixels from the brightest tenth, which are noise, to the brightest two fifths. Rows
+ * of data are across pixels wide. */
+function paperIn(data: Uint8ClampedArray, across: number, from: number, to: number): [number, number, number] {
   const histogram = new Uint32Array(256);
   const sums = new Float64Array(3 * 256);
   let total = 0;
@@ -282,10 +307,12 @@ function brightest(data: Uint8ClampedArray, across: number, from: number, to: nu
     }
   }
   const colour: [number, number, number] = [0, 0, 0];
-  let count = 0;
-  for (let light = 255; light >= 0 && count < total / 5; light--) {
-    count += histogram[light]!;
-    for (let c = 0; c < 3; c++) colour[c]! += sums[3 * light + c]!;
+  const [first, last] = [0.1 * total, 0.4 * total];
+  for (let light = 255, brighter = 0; light >= 0 && brighter < last; light--) {
+    const here = histogram[light]!;
+    const counted = Math.min(brighter + here, last) - Math.max(brighter, first);
+    if (counted > 0) for (let c = 0; c < 3; c++) colour[c]! += sums[3 * light + c]! / here * counted / (last - first);
+    brighter += here;
   }
-  return [colour[0] / count, colour[1] / count, colour[2] / count];
+  return colour;
 }
