@@ -16,6 +16,7 @@ const (
 	ruleRun    = 8   // a line less than some 7° off the axis is made of runs at least this long
 	rulePiece  = 30  // a piece of it between writing is this long
 	ruleLength = 60  // and all its pieces together this
+	ruleClear  = 15  // so much of it can be seen, where a word covers all the rest
 	ruleThick  = 6   // and no thicker than this
 	ruleHidden = 250 // writing hides no more of it than this in one place
 
@@ -156,9 +157,46 @@ func printedRules(s *segment.Scores, plane *ink.Plane, labels []int32,
 			extendRule(s, &rules[i], plane)
 		}
 	}
-	return slices.DeleteFunc(joinPieces(s, plane, rules), func(r Rule) bool {
+	rules = slices.DeleteFunc(joinPieces(s, plane, rules), func(r Rule) bool {
 		return len(r.Centre) < ruleLength || r.clear < rulePiece
 	})
+	return append(rules, coveredRules(s, plane, rules)...)
+}
+
+// coveredRules traces the lines of the print's ink, beside those that are known, which writing
+// covers so much that hardly a piece of them is seen alone, such as a blank with a word on it.
+func coveredRules(s *segment.Scores, plane *ink.Plane, known []Rule) (rules []Rule) {
+	labels, pieces := findRules(plane.Solid, s.W, s.H)
+	for i, c := range pieces {
+		if max(c.Width(), c.Height()) < ruleLength {
+			continue
+		}
+		r := tracePiece(s, c, labels, int32(i+1))
+		if r.clear >= ruleClear && r.printed(s, plane) &&
+			!slices.ContainsFunc(known, func(k Rule) bool { return k.meets(&r) }) {
+			rules = append(rules, r)
+		}
+	}
+	return rules
+}
+
+// meets says that two lines lie on each other somewhere.
+func (r *Rule) meets(p *Rule) bool {
+	from, to := max(r.From, p.From), min(r.to(), p.to())
+	middle := (from + to) / 2
+	return r.Vertical == p.Vertical && from < to &&
+		math.Abs(r.near(middle)-p.near(middle)) <= ruleThick
+}
+
+// printed says that what can be seen of a line has the colour of print and not that of writing.
+func (r *Rule) printed(s *segment.Scores, plane *ink.Plane) bool {
+	evidence := float32(0)
+	for i, v := range r.Centre {
+		if !math.IsNaN(float64(v)) {
+			evidence += plane.Evidence[pixelAt(s, r.Vertical, r.From+i, int(v))]
+		}
+	}
+	return evidence < -telling*float32(r.clear)
 }
 
 // endsInWriting says that a piece of a line runs into writing at one of its ends.

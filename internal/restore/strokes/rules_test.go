@@ -80,6 +80,35 @@ func TestBlankUnderAWordIsWhole(t *testing.T) {
 	}
 }
 
+// A blank whose ends, shorter than they are broad, are all that a word leaves to be seen is whole
+// where its ink is the print's; a stroke of the writing's ink is no line.
+func TestBlankUnderAWideWordIsWhole(t *testing.T) {
+	const w, h, top, thick, from, to, end = 300, 100, 50, 4, 60, 220, 10
+	for name, c := range map[string]struct {
+		evidence float32
+		lines    int
+	}{"print's ink": {-2, 1}, "the same ink": {0, 0}} {
+		t.Run(name, func(t *testing.T) {
+			s, plane := emptyPlane(w, h)
+			for x := from; x < to; x++ {
+				for y := top; y < top+thick; y++ {
+					setInk(s, plane, x, y, x >= from+end && x < to-end)
+					plane.Evidence[y*w+x] = c.evidence
+				}
+			}
+			labels, pieces := findRules(plane.Printed(), w, h)
+			rules := printedRules(s, plane, labels, pieces)
+			if len(rules) != c.lines {
+				t.Fatalf("%d lines, want %d", len(rules), c.lines)
+			}
+			if c.lines > 0 && (rules[0].From != from || rules[0].to() != to) {
+				t.Errorf("the line goes from %d to %d, want %d to %d", rules[0].From,
+					rules[0].to(), from, to)
+			}
+		})
+	}
+}
+
 // A blank of which writing leaves but one end to be seen is whole where its ink is the print's; an
 // end of a stroke is not taken for a line's.
 func TestBlankGoesOnInItsOwnInk(t *testing.T) {
