@@ -225,9 +225,13 @@ func (u *toucher) open() {
 // tap taps on a place of the picture.
 func (u *toucher) tap(at image.Point) {
 	u.t.Helper()
-	u.p.Eval(fmt.Sprintf(`(() => { const touch = document.querySelector('#touch'), r = touch.getBoundingClientRect();
+	u.p.Eval(fmt.Sprintf(`(() => {
+		const touch = document.querySelector('#touch'), r = touch.getBoundingClientRect();
+		const clientX = r.x + (%d + 0.5) * r.width / touch.width;
+		const clientY = r.y + (%d + 0.5) * r.height / touch.height;
+		const tap = { pointerId: 1, button: 0, clientX, clientY, bubbles: true };
 		touch.setPointerCapture = () => {};
-		for (const type of ['pointerdown', 'pointerup']) touch.dispatchEvent(new PointerEvent(type, { pointerId: 1, button: 0, clientX: r.x + (%d + 0.5) * r.width / touch.width, clientY: r.y + (%d + 0.5) * r.height / touch.height, bubbles: true }));
+		for (const type of ['pointerdown', 'pointerup']) touch.dispatchEvent(new PointerEvent(type, tap));
 	})()`, at.X, at.Y))
 }
 

@@ -80,65 +80,40 @@ func TestBlankUnderAWordIsWhole(t *testing.T) {
 	}
 }
 
-// A blank whose ends, shorter than they are broad, are all that a word leaves to be seen is whole
-// where its ink is the print's; a stroke of the writing's ink is no line.
-func TestBlankUnderAWideWordIsWhole(t *testing.T) {
-	const w, h, top, thick, from, to, end = 300, 100, 50, 4, 60, 220, 10
-	for name, c := range map[string]struct {
-		evidence float32
-		lines    int
-	}{"print's ink": {-2, 1}, "the same ink": {0, 0}} {
-		t.Run(name, func(t *testing.T) {
-			s, plane := emptyPlane(w, h)
-			for x := from; x < to; x++ {
-				for y := top; y < top+thick; y++ {
-					setInk(s, plane, x, y, x >= from+end && x < to-end)
-					plane.Evidence[y*w+x] = c.evidence
-				}
-			}
-			labels, pieces := findRules(plane.Printed(), w, h)
-			rules := printedRules(s, plane, labels, pieces)
-			if len(rules) != c.lines {
-				t.Fatalf("%d lines, want %d", len(rules), c.lines)
-			}
-			if c.lines > 0 && (rules[0].From != from || rules[0].to() != to) {
-				t.Errorf("the line goes from %d to %d, want %d to %d", rules[0].From,
-					rules[0].to(), from, to)
-			}
-		})
-	}
-}
-
-// A blank of which writing leaves but one end to be seen is whole where its ink is the print's; an
-// end of a stroke is not taken for a line's.
+// A blank of which a word leaves but one end to be seen, or two that are hardly longer than broad,
+// is whole where its ink is the print's; ends of a stroke are not taken for a line's.
 func TestBlankGoesOnInItsOwnInk(t *testing.T) {
-	const w, h, top, thick, from, seen, to = 300, 100, 50, 3, 60, 20, 180
-	for name, c := range map[string]struct {
+	const w, h, top, from, to = 300, 100, 50, 60, 180
+	ends := map[string]struct{ thick, before, after int }{"one end": {3, 20, 0}, "two": {4, 10, 10}}
+	inks := map[string]struct {
 		evidence float32
 		lines    int
 	}{
 		"print's ink":   {-2, 1},
 		"writing's ink": {2, 0},
 		"the same ink":  {0, 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s, plane := emptyPlane(w, h)
-			for x := from; x < to; x++ {
-				for y := top; y < top+thick; y++ {
-					setInk(s, plane, x, y, x >= from+seen)
-					plane.Evidence[y*w+x] = c.evidence
+	}
+	for end, seen := range ends {
+		for name, c := range inks {
+			t.Run(end+", "+name, func(t *testing.T) {
+				s, plane := emptyPlane(w, h)
+				for x := from; x < to; x++ {
+					for y := top; y < top+seen.thick; y++ {
+						setInk(s, plane, x, y, x >= from+seen.before && x < to-seen.after)
+						plane.Evidence[y*w+x] = c.evidence
+					}
 				}
-			}
-			labels, pieces := findRules(plane.Printed(), w, h)
-			rules := printedRules(s, plane, labels, pieces)
-			if len(rules) != c.lines {
-				t.Fatalf("%d lines, want %d", len(rules), c.lines)
-			}
-			if c.lines > 0 && (rules[0].From != from || rules[0].to() != to) {
-				t.Errorf("the line goes from %d to %d, want %d to %d", rules[0].From,
-					rules[0].to(), from, to)
-			}
-		})
+				labels, pieces := findRules(plane.Printed(), w, h)
+				rules := printedRules(s, plane, labels, pieces)
+				if len(rules) != c.lines {
+					t.Fatalf("%d lines, want %d", len(rules), c.lines)
+				}
+				if c.lines > 0 && (rules[0].From != from || rules[0].to() != to) {
+					t.Errorf("the line goes from %d to %d, want %d to %d", rules[0].From,
+						rules[0].to(), from, to)
+				}
+			})
+		}
 	}
 }
 
