@@ -54,15 +54,15 @@ func (n Networks) Classify(ctx context.Context, p Picture, workers int) (*Scores
 
 // look classifies every pixel of a picture at the networks' size. Blank margins are paper.
 func (n Networks) look(ctx context.Context, p Picture, workers int) (*Scores, error) {
-	page, err := n.overview(ctx, p, workers)
-	if err != nil {
-		return nil, err
-	}
 	s := &Scores{W: p.W, H: p.H, Hand: slices.Repeat([]int8{-Sure}, p.W*p.H),
 		Print: slices.Repeat([]int8{-Sure}, p.W*p.H)}
 	inked := extent(p)
 	if inked.Empty() {
 		return s, nil
+	}
+	page, err := n.overview(ctx, p, workers)
+	if err != nil {
+		return nil, err
 	}
 	division := tilingOf(inked.Dx(), inked.Dy())
 	shape := division.shape

@@ -163,12 +163,12 @@ func printedRules(s *segment.Scores, plane *ink.Plane, labels []int32,
 	return append(rules, coveredRules(s, plane, rules)...)
 }
 
-// coveredRules traces the lines of the print's ink, beside those that are known, which writing
-// covers so much that hardly a piece of them is seen alone, such as a blank with a word on it.
+// coveredRules traces the level lines of the print's ink, beside those that are known, which writing
+// covers so much that hardly a piece of them is seen alone: blanks with a word on them.
 func coveredRules(s *segment.Scores, plane *ink.Plane, known []Rule) (rules []Rule) {
-	labels, pieces := findRules(plane.Solid, s.W, s.H)
+	labels, pieces := rowRules(plane.Solid, s.W)
 	for i, c := range pieces {
-		if max(c.Width(), c.Height()) < ruleLength {
+		if c.Width() < ruleLength {
 			continue
 		}
 		r := tracePiece(s, c, labels, int32(i+1))

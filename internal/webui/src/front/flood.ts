@@ -1,8 +1,9 @@
-// A whole stroke under a finger: connected pixels that differ from what a brush would put there, in one colour.
-const least = 20; // levels in which a pixel differs at least
-const plain = 60; // from which on it does plainly
-const alike = 0.3; // how far two inks' shares of light taken in a channel may be apart, of the most in any
-const faintly = 0.45; // where a pixel does not differ plainly
+// A whole stroke under a finger: connected pixels that differ from what a brush would put there, in one colour. A colour is
+// what is taken of each channel's light, as a share of what is taken where it is most.
+const least = 20; // grey levels: a pixel that differs by less is not of a stroke
+const plain = 60; // grey levels: a pixel that differs by so much shows its colour
+const alike = 0.3; // how far apart two colours may be in a channel, and be one ink's
+const faintly = 0.45; // likewise where a pixel hardly shows its colour
 const rule = 1 / 14; // of the page's width: what runs straight for so long was ruled
 const reach = 0.5; // of the page's width: no stroke goes further from the finger
 
@@ -37,7 +38,7 @@ function pixels(canvas: HTMLCanvasElement, x: number, y: number, width: number, 
 /** How far two pictures differ, pixel by pixel. */
 class Differences {
   private readonly most: Uint8ClampedArray; // of the three channels
-  private colour: [number, number, number] = [1, 1, 1]; // of the stroke: what it takes of each channel, of the most
+  private colour: [number, number, number] = [1, 1, 1]; // the stroke's
 
   constructor(
     private readonly page: Uint8ClampedArray,
@@ -74,7 +75,7 @@ class Differences {
     for (let i = 0; i < ruled.length; i++) if (ruled[i]) most[i] = 0;
   }
 
-  /** The pixel nearest to a place that differs plainly, and whose colour the stroke has; -1 where there is none. */
+  /** The pixel nearest to a place that shows its colour, which is the stroke's from here on; -1 where there is none. */
   nearest(x: number, y: number, radius: number): number {
     const { most, width } = this;
     const height = most.length / width;
@@ -89,7 +90,7 @@ class Differences {
     return best;
   }
 
-  /** The mean of the plain pixels about one, of the most in any channel. */
+  /** The colour of the pixels about one that show it. */
   private around(i: number): [number, number, number] {
     const sum: [number, number, number] = [0, 0, 0];
     for (let dy = -2; dy <= 2; dy++) {

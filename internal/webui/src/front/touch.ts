@@ -1,6 +1,6 @@
 // Touch-up: brushes over a result. One brings back what was removed, the other paints paper. A stroke copies pixels
-// from a finished picture (the result with its handwriting, or bare paper), so that what is painted is exact. A tap on
-// something takes all of it, be it a word in one go that was overlooked.
+// from a finished picture (the result with its handwriting, or bare paper), so that what is painted is exact. A tap takes
+// the whole stroke that it falls on.
 import { find } from '../page';
 import { strokeUnder } from './flood';
 import { onPaper, toBlob } from './picture';
@@ -8,7 +8,7 @@ import type { Result, Stroke } from './model';
 
 type Brush = Stroke['brush'];
 
-const still = 3; // pixels of the screen that a finger may move and it is a tap
+const still = 3; // pixels of the screen: a pointer that moves less than this taps
 
 /** Paints on a result until it is closed. */
 export class TouchUp {
