@@ -33,9 +33,9 @@ func Segment() (onnx []byte, m Manifest, err error) { return read("segment") }
 
 // Overview returns the network that looks at the whole page, and its manifest. Its input is a
 // float32 tensor [1, 12, 256, 256] of RGB from 0 to 1, a picture of 512×512 in planes as the
-// segmenter's: the page at the top left, as large as it fits but at most at half the segmenter's
-// scale, the rest white. Its output is one [1, 64, 64, 64]: the context, a vector for each square
-// of 8 pixels.
+// segmenter's: the page at the top left, as large as it fits but at most at half the scale of the
+// segmenter, the rest white. Its output is one [1, 64, 64, 64]: the context, a vector for each
+// square of 8 pixels.
 func Overview() (onnx []byte, m Manifest, err error) { return read("overview") }
 
 // Judge returns the network that tells which of a page's regions of ink were written, and its

@@ -62,9 +62,9 @@ func Segmenting(s Shape) (in [][]int64, out []int64) {
 		[]int64{1, 4 * Classes, h / 2, w / 2}
 }
 
-// Line is the line y of a plane: its pixels 0, 2, 4 and so on, and its pixels 1, 3, 5. The quarters
-// of a plane lie one after the other: the top left pixels of all squares of 2×2, then the top right,
-// the bottom left and the bottom right ones.
+// Line is the line y of a plane: its pixels 0, 2, 4 and so on, and its pixels 1, 3, 5. The
+// quarters of a plane lie one after the other: the top left pixels of all squares of 2×2, then the
+// top right, the bottom left and the bottom right ones.
 func Line(planes []float32, s Shape, plane, y int) [2][]float32 {
 	n := s.W / 2
 	at := (4*plane+y%2*2)*s.Pixels()/4 + y/2*n

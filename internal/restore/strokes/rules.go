@@ -163,7 +163,7 @@ func printedRules(s *segment.Scores, plane *ink.Plane, labels []int32,
 	return append(rules, coveredRules(s, plane, rules)...)
 }
 
-// coveredRules traces the level lines of the print's ink, beside those that are known, which writing
+// coveredRules traces, beside the lines that are known, level ones of the print's ink which writing
 // covers so much that hardly a piece of them is seen alone: blanks with a word on them.
 func coveredRules(s *segment.Scores, plane *ink.Plane, known []Rule) (rules []Rule) {
 	labels, pieces := rowRules(plane.Solid, s.W)
