@@ -432,7 +432,8 @@ func tracePiece(s *segment.Scores, b raster.Component, labels []int32, label int
 	usual := raster.Quantile(seen, 0.5)
 	pixels := 0
 	for i, n := range thick {
-		if n == 0 || float64(n) > usual+1 { // where it is thicker something stands on it
+		// Where it is thicker something stands on it, where thinner a part of it is called writing.
+		if n == 0 || math.Abs(float64(n)-usual) > 1 {
 			r.Centre[i] = float32(math.NaN())
 			continue
 		}

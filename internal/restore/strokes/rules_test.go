@@ -151,6 +151,30 @@ func TestRuleEndsWhereItsInkEnds(t *testing.T) {
 	}
 }
 
+// A line of which but its lowest row is seen under a word does not lean there: it is followed on to
+// the end that the network takes for a stroke.
+func TestPartlyHiddenRuleIsLevel(t *testing.T) {
+	const w, h, top, from, word, wordTo, to = 300, 100, 50, 60, 80, 100, 180
+	s, plane := emptyPlane(w, h)
+	for x := from; x < to; x++ {
+		for y := top; y < top+3; y++ {
+			setInk(s, plane, x, y, x < word || x < wordTo && y < top+2)
+			plane.Evidence[y*w+x] = -2
+		}
+		for y := top - 20; y < top && x >= word && x < wordTo; y++ {
+			setInk(s, plane, x, y, true)
+		}
+	}
+	labels, pieces := findRules(plane.Printed(), w, h)
+	rules := printedRules(s, plane, labels, pieces)
+	if len(rules) != 1 {
+		t.Fatalf("%d lines, want one", len(rules))
+	}
+	if rules[0].From != from || rules[0].to() != to {
+		t.Errorf("the line goes from %d to %d, want %d to %d", rules[0].From, rules[0].to(), from, to)
+	}
+}
+
 // A thick line ends where, behind writing, a thin one goes on: drawn on, it would be a bar there.
 func TestThickLineEndsBeforeAThinOne(t *testing.T) {
 	const w, h, top, from, gap, gapTo, to = 400, 100, 50, 60, 160, 240, 340
