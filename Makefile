@@ -1,5 +1,5 @@
 # The two commands that matter: `make run` starts the service, `make test` sets up and passes the
-# tests. Both need Go, a C compiler and npm (which fetches ONNX Runtime and what the web pages are made with, once).
+# tests. Both need Go, a C compiler, pip and npm (which fetch ONNX Runtime and what the web pages are made with, once).
 
 # The race detector slows the arithmetic some ten times and finds nothing in one goroutine's
 # loops; it watches the packages where goroutines meet.

@@ -16,17 +16,21 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"unink/internal/nn/pin"
+	"unink/internal/nn/x86"
 )
+
+const platform = runtime.GOOS + "-" + runtime.GOARCH
+
+var pinned = pin.Libraries[platform]
 
 // withLibrary calls load with the path of the embedded library, unpacked and verified. It lies
 // in the user's cache folder under a name with its hash or, where there is no such folder, in a
 // temporary folder of its own that is removed once loaded.
 func withLibrary(load func(file string) error) error {
-	want := pin.Libraries[runtime.GOOS+"-"+runtime.GOARCH].SHA256
-	name := "onnxruntime-" + pin.Version + "-" + want[:16]
+	name := "onnxruntime-" + pin.Version + "-" + pinned.SHA256[:16]
 	if cache, err := os.UserCacheDir(); err == nil {
 		target := filepath.Join(cache, "unink", name)
-		if ensure(target, want) == nil {
+		if ensure(target) == nil {
 			return load(target)
 		}
 	}
@@ -36,7 +40,7 @@ func withLibrary(load func(file string) error) error {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	target := filepath.Join(dir, name)
-	if err := ensure(target, want); err != nil {
+	if err := ensure(target); err != nil {
 		return err
 	}
 	return load(target)
@@ -47,9 +51,9 @@ var errNotBuiltIn = errors.New("ONNX Runtime is not built into this program: " +
 	"run \"make deps\" in the checkout of unink and build again, or name a library of release " +
 	pin.Version)
 
-// ensure makes target hold the library with the wanted SHA-256, writing it if need be.
-func ensure(target, want string) error {
-	if sum, err := fileSum(target); err == nil && sum == want {
+// ensure makes target hold the pinned library, writing it if need be.
+func ensure(target string) error {
+	if sum, err := fileSum(target); err == nil && sum == pinned.SHA256 {
 		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(target), 0o700); err != nil {
@@ -60,33 +64,38 @@ func ensure(target, want string) error {
 		return err
 	}
 	defer func() { _ = os.Remove(f.Name()) }()
-	sum, err := unpack(f)
+	err = unpack(f)
 	if err := firstError(err, f.Close()); err != nil {
 		return fmt.Errorf("unpacking ONNX Runtime: %w", err)
-	}
-	if sum != want {
-		return fmt.Errorf("the embedded ONNX Runtime has SHA-256 %s, expected %s: build again after "+
-			"'make deps'", sum, want)
 	}
 	return os.Rename(f.Name(), target)
 }
 
-func unpack(dst io.Writer) (sum string, err error) {
-	compressed, err := library.Open(
-		path.Join("library", runtime.GOOS+"-"+runtime.GOARCH, "onnxruntime.zst"),
-	)
+// unpack writes the embedded library, verified.
+func unpack(dst io.Writer) error {
+	packed, err := library.ReadFile(path.Join("library", platform, "onnxruntime.zst"))
 	if err != nil {
-		return "", errNotBuiltIn
+		return errNotBuiltIn
 	}
-	defer func() { _ = compressed.Close() }()
-	z, err := zstd.NewReader(compressed)
+	z, err := zstd.NewReader(nil)
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer z.Close()
-	h := sha256.New()
-	_, err = io.Copy(io.MultiWriter(dst, h), z)
-	return hex.EncodeToString(h.Sum(nil)), err
+	data, err := z.DecodeAll(packed, nil)
+	if err != nil {
+		return err
+	}
+	if pinned.AbsoluteSHA256 != "" {
+		x86.Relative(data)
+	}
+	sum := sha256.Sum256(data)
+	if got := hex.EncodeToString(sum[:]); got != pinned.SHA256 {
+		return fmt.Errorf("it has SHA-256 %s, expected %s: build again after 'make deps'",
+			got, pinned.SHA256)
+	}
+	_, err = dst.Write(data)
+	return err
 }
 
 func fileSum(name string) (string, error) {

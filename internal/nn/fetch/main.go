@@ -2,7 +2,7 @@
 //
 //	go run ./internal/nn/fetch
 //
-// It takes the pinned npm package with npm, verifies it and the library in it by SHA-256 and
+// It takes the pinned wheel with pip, verifies it and the library in it by SHA-256 and
 // writes internal/nn/library/GOOS-GOARCH/onnxruntime.zst. It does nothing when that file is already
 // right. TARGET_GOOS and TARGET_GOARCH in the environment choose another platform.
 package main
@@ -17,7 +17,8 @@ import (
 	"slices"
 
 	"unink/internal/nn/pin"
-	"unink/internal/npm"
+	"unink/internal/nn/x86"
+	"unink/internal/packages"
 )
 
 func main() {
@@ -35,12 +36,21 @@ func fetch() error {
 		return fmt.Errorf("%s %s has no library for %s; there are: %v",
 			pin.Package, pin.Version, platform, slices.Sorted(maps.Keys(pin.Libraries)))
 	}
-	file := npm.File{
-		Package: pin.Package, Version: pin.Version, PackageSHA256: pin.PackageSHA256,
+	file := packages.File{
+		Package: pin.Package, Version: pin.Version, PackageSHA256: lib.WheelSHA256,
 		Path: lib.Path, SHA256: lib.SHA256,
 	}
-	fetched, err := npm.Embed(filepath.Join("internal", "nn", "library", platform, "onnxruntime.zst"),
-		lib.SHA256, file.Fetch)
+	fetched, err := packages.Embed(
+		filepath.Join("internal", "nn", "library", platform, "onnxruntime.zst"),
+		cmp.Or(lib.AbsoluteSHA256, lib.SHA256),
+		func() ([]byte, error) {
+			data, err := file.FromPyPI(lib.Platform)
+			if lib.AbsoluteSHA256 != "" {
+				x86.Absolute(data)
+			}
+			return data, err
+		},
+	)
 	if fetched {
 		fmt.Printf("fetched ONNX Runtime %s for %s\n", pin.Version, platform)
 	}

@@ -2,31 +2,44 @@
 // It belongs together with the version of github.com/yalue/onnxruntime_go in go.mod.
 package pin
 
-// The npm package that carries the libraries, under the MIT licence.
+// The package of PyPI whose wheels carry the libraries, under the MIT licence. In the npm package
+// onnxruntime-node those for amd64 and macOS are a third to a half larger, for WebGPU.
 const (
-	Version       = "1.30.0"
-	Package       = "onnxruntime-node"
-	PackageSHA256 = "6e3390d6b783e7be946fad629292799da28d0b42f84856e50d2c1b0383291e75"
+	Version = "1.30.0"
+	Package = "onnxruntime"
 )
 
 // Library is the shared library for one platform.
 type Library struct {
-	Path   string // in the npm package's archive
-	SHA256 string // of the library, in hex
+	Platform    string // as the wheel calls it
+	WheelSHA256 string // in hex
+	Path        string // in the wheel
+	SHA256      string // of the library, in hex
+
+	// AbsoluteSHA256 is of the library as it is embedded where that is not as it is, but smaller
+	// when it is compressed, by x86.Absolute.
+	AbsoluteSHA256 string
 }
 
 // Libraries are the supported platforms, by GOOS-GOARCH.
 var Libraries = map[string]Library{
 	"linux-amd64": {
-		"package/bin/napi-v6/linux/x64/libonnxruntime.so.1",
-		"ffb75a925ba05e47b235bb66e3e3911714a80b328a9c9425539feb204aa32a23",
+		Platform:       "manylinux_2_28_x86_64",
+		WheelSHA256:    "fd54b314ea385bcecac69ab431f020ba503e3878dad4ebb645fec5a24b041242",
+		Path:           "onnxruntime/capi/libonnxruntime.so.1.30.0",
+		SHA256:         "c902c70b3003c0e99fada202f37478c515ae9bba7944c2b2abd0017bae0c82ed",
+		AbsoluteSHA256: "c7f3aa350fa1e62ac89def2968e205729b5bb07d46f0b3af822f31a2218b9b06",
 	},
 	"linux-arm64": {
-		"package/bin/napi-v6/linux/arm64/libonnxruntime.so.1",
-		"1f549d46250b005580b597f4164984aaf75b3bcb9f3aeb07c7f8a8fe60b23c76",
+		Platform:    "manylinux_2_28_aarch64",
+		WheelSHA256: "bac3aee7b40acd805659fd81a2acd6096312d5b0f014c97ddfe75fb4c1644627",
+		Path:        "onnxruntime/capi/libonnxruntime.so.1.30.0",
+		SHA256:      "8a218e1e446880131115c368ec7005969a5022af9a15a26173de648fef0b7789",
 	},
 	"darwin-arm64": {
-		"package/bin/napi-v6/darwin/arm64/libonnxruntime.1.dylib",
-		"685d2be5dba1309c89d3a5324b7fd06a5c42f1a61bfea32d14c4cc28d072121d",
+		Platform:    "macosx_14_0_arm64",
+		WheelSHA256: "f36c87ec504f4f328e968ee322e4ba9682abe66280b3425625afcbed5333fed7",
+		Path:        "onnxruntime/capi/libonnxruntime.1.30.0.dylib",
+		SHA256:      "8f54aa3989f2d4b2f9fbe8af298b1c147978ec899a8c28e20d0d35edc0005027",
 	},
 }

@@ -16,11 +16,11 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"unink/internal/npm"
+	"unink/internal/packages"
 )
 
 // module is from a package under the MIT licence; PDFium itself is under Apache-2.0.
-var module = npm.File{
+var module = packages.File{
 	Package: "@hyzyla/pdfium", Version: "2.1.13",
 	PackageSHA256: "d758644310d11ce74f0b2039fe36782f09fcb95d36052fa1c5a9c5a80618341c",
 	Path:          "package/dist/pdfium.wasm",
@@ -31,9 +31,9 @@ var module = npm.File{
 const metered = "d923a51274dae7818c2e22c567b08ef0d3738902b73792aaf9fbc37a385aff0d"
 
 func main() {
-	fetched, err := npm.Embed(filepath.Join("internal", "pdf", "pdfium.wasm.zst"), metered,
+	fetched, err := packages.Embed(filepath.Join("internal", "pdf", "pdfium.wasm.zst"), metered,
 		func() ([]byte, error) {
-			wasm, err := module.Fetch()
+			wasm, err := module.FromNPM()
 			if err != nil {
 				return nil, err
 			}

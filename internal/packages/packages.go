@@ -1,9 +1,10 @@
-// Package npm takes single files out of pinned npm packages, to be built into the program. Nothing
-// of a package is installed or run.
-package npm
+// Package packages takes single files out of pinned packages of npm and PyPI, to be built into the
+// program. Nothing of a package is installed or run.
+package packages
 
 import (
 	"archive/tar"
+	"archive/zip"
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
@@ -11,10 +12,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -25,43 +26,61 @@ type File struct {
 	Path, SHA256                    string
 }
 
-// Fetch downloads the package with npm and returns the file.
-func (f File) Fetch() ([]byte, error) {
-	archive, err := f.pack()
-	if err != nil {
-		return nil, err
-	}
-	data, err := extract(archive, f.Path)
-	if err != nil {
-		return nil, err
-	}
-	return data, verify(f.Path, data, f.SHA256)
+// FromNPM downloads the package with npm and returns the file.
+func (f File) FromNPM() ([]byte, error) {
+	return f.fetch(untar, "npm", "pack", "--silent", "--pack-destination", ".",
+		f.Package+"@"+f.Version)
 }
 
-func (f File) pack() ([]byte, error) {
+// FromPyPI downloads the package's wheel for a platform with pip and returns the file.
+func (f File) FromPyPI(platform string) ([]byte, error) {
+	return f.fetch(unzip, "pip3", "download", "--quiet", "--no-deps", "--only-binary=:all:",
+		"--implementation=cp", "--python-version=3.11", "--platform="+platform,
+		f.Package+"=="+f.Version)
+}
+
+// fetch returns the file out of the one archive that a command downloads into its folder.
+func (f File) fetch(extract func(archive []byte, path string) ([]byte, error), name string,
+	args ...string) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "unink-fetch-")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	spec := f.Package + "@" + f.Version
-	cmd := exec.Command("npm", "pack", "--silent", "--pack-destination", dir, spec)
+	cmd := exec.Command(name, args...)
+	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); errors.Is(err, exec.ErrNotFound) {
-		return nil, fmt.Errorf(
-			"npm is needed once, to download %s: install it (Debian: apt-get install npm)", spec,
-		)
+		return nil, fmt.Errorf("%s is needed once, to download %s %s: install it (Debian: "+
+			"apt-get install npm python3-pip)", name, f.Package, f.Version)
 	} else if err != nil {
-		return nil, fmt.Errorf("npm pack %s: %w\n%s", spec, err, out)
+		return nil, fmt.Errorf("%v: %w\n%s", cmd, err, out)
 	}
-	name := strings.ReplaceAll(strings.TrimPrefix(f.Package, "@"), "/", "-")
-	archive, err := os.ReadFile(filepath.Join(dir, name+"-"+f.Version+".tgz"))
+	archive, err := onlyFile(dir)
 	if err != nil {
 		return nil, err
 	}
-	return archive, verify(spec, archive, f.PackageSHA256)
+	if err := verify(f.Package+" "+f.Version, archive, f.PackageSHA256); err != nil {
+		return nil, err
+	}
+	data, err := extract(archive, f.Path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Path, err)
+	}
+	return data, verify(f.Path, data, f.SHA256)
 }
 
-func extract(archive []byte, path string) ([]byte, error) {
+func onlyFile(dir string) ([]byte, error) {
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	if len(files) != 1 {
+		return nil, fmt.Errorf("%d files were downloaded instead of one", len(files))
+	}
+	return os.ReadFile(filepath.Join(dir, files[0].Name()))
+}
+
+func untar(archive []byte, path string) ([]byte, error) {
 	gz, err := gzip.NewReader(bytes.NewReader(archive))
 	if err != nil {
 		return nil, err
@@ -69,12 +88,20 @@ func extract(archive []byte, path string) ([]byte, error) {
 	for files := tar.NewReader(gz); ; {
 		h, err := files.Next()
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+			return nil, err
 		}
 		if h.Name == path {
 			return io.ReadAll(files)
 		}
 	}
+}
+
+func unzip(archive []byte, path string) ([]byte, error) {
+	files, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
+	if err != nil {
+		return nil, err
+	}
+	return fs.ReadFile(files, path)
 }
 
 // Embed makes target hold the data of that SHA-256, compressed with Zstandard, calling get when it
