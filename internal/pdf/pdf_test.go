@@ -10,6 +10,7 @@ import (
 	"image/png"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -385,6 +386,38 @@ func TestPagesStayAsTheyAre(t *testing.T) {
 	}
 	if !bytes.Contains(data, []byte("(A title)")) {
 		t.Error("the title is gone")
+	}
+}
+
+// Where pages are left out, each of the others keeps the label that it had.
+func TestPagesKeepTheirLabels(t *testing.T) {
+	const preface = "0 << /S /r >> 2 << /S /D >>"
+	for name, c := range map[string]struct {
+		catalog string
+		want    []string
+	}{
+		"none": {"", nil},
+		"by themselves": {"/PageLabels << /Nums [" + preface + " 4 << /P (A \\(>) /S /D /St 7 >>] >>",
+			[]string{"ii", "1", "A (>8"}},
+		"elsewhere": {"/PageLabels 8 0 R /Lang (en)", []string{"", "§1", "4"}},
+		"in parts": {"/PageLabels << /Kids [ << /Limits [0 2] /Nums [" + preface + "] >> " +
+			"<< /Limits [4 4] /Nums [4 << /S /A >>] >> ] >>", []string{"ii", "1", "B"}},
+	} {
+		pages := make([]pdftest.Page, 6)
+		pages[0].Form = // object 8
+			"<< /Nums [0 << >> 2 << /P <FEFF00A7> /S /D >> 5 << /S /D /St 4 >>] >>"
+		data := pdftest.MakeWith(c.catalog, pages...)
+		data = written(t, open(t, data), pdf.Page{Original: 1},
+			pdf.Page{Original: 2, Picture: bytes.NewReader(pdftest.Scan(100, 200, red)),
+				Pixels: image.Pt(100, 200), Corners: pdf.WholePage},
+			pdf.Page{Original: 5})
+		got, err := open(t, data).Labels(t.Context())
+		if err != nil || !slices.Equal(got, c.want) || (got == nil) != (c.want == nil) {
+			t.Errorf("%s: %q (%v), want %q", name, got, err, c.want)
+		}
+		if strings.Contains(c.catalog, "Lang") && !bytes.Contains(data, []byte("/Lang(en)")) {
+			t.Errorf("%s: the catalog's other entries are gone", name)
+		}
 	}
 }
 

@@ -137,14 +137,16 @@ func (g *guest) displayed(ctx context.Context, page uint64) (projection, error) 
 
 // frame is the file that is written, but for the pictures: where one belongs stands a stand-in,
 // which tells its page by what begins with the mark. It is made of the original itself, so that
-// bookmarks, title, links, form fields and all else that the document holds stay.
-func (d *Document) frame(ctx context.Context, pages []Page, mark []byte) (file []byte, err error) {
+// bookmarks, title, links, form fields and all else that the document holds stay. Labels are those
+// of the pages where others are left out, for they are counted by page; nil where there are none.
+func (d *Document) frame(ctx context.Context, pages []Page, mark []byte) (file []byte,
+	labels []string, err error) {
 	for _, p := range pages {
 		if p.Untouched {
 			continue
 		}
 		if err := d.prepare(ctx, p.Original); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	for i, p := range pages {
@@ -153,7 +155,12 @@ func (d *Document) frame(ctx context.Context, pages []Page, mark []byte) (file [
 		}
 		standIn := binary.BigEndian.AppendUint32(bytes.Clone(mark), uint32(i))
 		if err := d.rewrite(ctx, p, standIn); err != nil {
-			return nil, err
+			return nil, nil, err
+		}
+	}
+	if len(pages) < d.pages {
+		if labels, err = d.labelsOf(ctx, pages); err != nil {
+			return nil, nil, err
 		}
 	}
 	err = d.with(ctx, func(ctx context.Context, g *guest) error {
@@ -169,7 +176,7 @@ func (d *Document) frame(ctx context.Context, pages []Page, mark []byte) (file [
 		return err
 	})
 	d.Close() // it is no longer what it was
-	return file, err
+	return file, labels, err
 }
 
 // prepare makes sure that what comes off a page is known: finding out may start PDFium anew.

@@ -60,7 +60,11 @@ func Write(ctx context.Context, to io.Writer, original *Document, pages []Page) 
 		defer original.Close()
 	}
 	mark := []byte(rand.Text())
-	file, err := original.frame(ctx, pages, mark)
+	file, labels, err := original.frame(ctx, pages, mark)
+	if err != nil {
+		return err
+	}
+	t, err := trailerOf(file)
 	if err != nil {
 		return err
 	}
@@ -82,9 +86,12 @@ func Write(ctx context.Context, to io.Writer, original *Document, pages []Page) 
 			return err
 		}
 	}
-	if err := w.end(file, made); err != nil {
-		return err
+	if labels != nil {
+		if err := w.relabel(file, t, labels); err != nil {
+			return err
+		}
 	}
+	w.end(t, made)
 	return w.to.Flush()
 }
 
@@ -119,6 +126,26 @@ var (
 		`(?s)trailer\s*<<(.*)>>\s*startxref\s*(\d+)\s*%%EOF\s*$`,
 	)
 )
+
+// trailer is what a file's end says.
+type trailer struct {
+	table   []byte // of where the objects are
+	start   int    // of the table
+	entries []byte
+}
+
+func trailerOf(file []byte) (t trailer, err error) {
+	at := max(0, bytes.LastIndex(file, []byte("trailer")))
+	found := trailerPattern.FindSubmatch(file[at:])
+	if found == nil {
+		return t, errTables
+	}
+	if t.start, err = strconv.Atoi(string(found[2])); err != nil || t.start > at {
+		return t, errTables
+	}
+	t.table, t.entries = file[t.start:at], found[1]
+	return t, nil
+}
 
 // standInsOf finds the stand-ins with this mark: the numbers of their objects, by page.
 func standInsOf(file, mark []byte) (map[int]int, error) {
@@ -187,14 +214,9 @@ func (w *writer) picture(number int, p Page) error {
 
 // end writes where the objects are, and what the file's own end says; of one that was made, not
 // what PDFium says of itself.
-func (w *writer) end(file []byte, made bool) error {
-	tail := file[max(0, bytes.LastIndex(file, []byte("trailer"))):]
-	trailer := trailerPattern.FindSubmatch(tail)
-	if trailer == nil {
-		return errTables
-	}
+func (w *writer) end(t trailer, made bool) {
 	if made {
-		trailer[1] = infoPattern.ReplaceAll(trailer[1], nil)
+		t.entries = infoPattern.ReplaceAll(t.entries, nil)
 	}
 	start := w.at
 	w.print("xref\n")
@@ -202,8 +224,7 @@ func (w *writer) end(file []byte, made bool) error {
 	for _, o := range w.objects {
 		w.print("%d 1\n%010d 00000 n \n", o.number, o.at)
 	}
-	w.print("trailer\n<<%s/Prev %s>>\nstartxref\n%d\n%%%%EOF\n", trailer[1], trailer[2], start)
-	return nil
+	w.print("trailer\n<<%s/Prev %d>>\nstartxref\n%d\n%%%%EOF\n", t.entries, t.start, start)
 }
 
 // embedded is a picture as a PDF has it.

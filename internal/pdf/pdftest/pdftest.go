@@ -30,7 +30,10 @@ type Page struct {
 }
 
 // Make makes a PDF of pages. It has a title, which is to stay.
-func Make(pages ...Page) []byte { return build("", pages) }
+func Make(pages ...Page) []byte { return build("", "", pages) }
+
+// MakeWith makes a PDF with more entries of its catalog.
+func MakeWith(catalog string, pages ...Page) []byte { return build(catalog, "", pages) }
 
 // Encrypted makes a PDF that needs a password, or none when it is empty: encrypted by the standard
 // handler, revision 2 (ISO 32000-1, 7.6.3). What is on the pages comes out as noise.
@@ -53,12 +56,12 @@ func Encrypted(password string) []byte {
 	seed := append(padded(password), owner...)
 	seed = binary.LittleEndian.AppendUint32(seed, uint32(permissions))
 	user := encrypt(md5.Sum(append(seed, id...)), []byte(padding))
-	return build(fmt.Sprintf("/ID [<%x> <%[1]x>] /Encrypt << /Filter /Standard /V 1 /R 2 /O <%x> /U "+
-		"<%x> /P %d >>",
-		id, owner, user, permissions), []Page{{}})
+	trailer := fmt.Sprintf("/ID [<%x> <%[1]x>] /Encrypt << /Filter /Standard /V 1 /R 2 /O <%x> "+
+		"/U <%x> /P %d >>", id, owner, user, permissions)
+	return build("", trailer, []Page{{}})
 }
 
-func build(trailer string, pages []Page) []byte {
+func build(catalog, trailer string, pages []Page) []byte {
 	var b bytes.Buffer
 	var offsets []int
 	object := func(format string, args ...any) {
@@ -76,7 +79,7 @@ func build(trailer string, pages []Page) []byte {
 	for i := range pages {
 		kids += fmt.Sprintf("%d 0 R ", first+each*i)
 	}
-	object("<< /Type /Catalog /Pages 2 0 R >>")
+	object("<< /Type /Catalog /Pages 2 0 R %s >>", catalog)
 	object("<< /Type /Pages /Kids [ %s] /Count %d >>", kids, len(pages))
 	object("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>")
 	object("<< /Title (A title) /Author (Somebody) >>")
