@@ -15,6 +15,7 @@ type PDFPage struct {
 	Turned        int  // degrees, clockwise
 	Scan          int  // dots per inch of the picture that its paper is; 0 is none
 	Written       bool // with a wave in blue ink near its head
+	Misread       bool // with unseen text over the wave, as programs put it over what they read
 	Blank         bool // without the text
 	Marked        bool // black over its middle, which a PDF program put there
 	Inked         bool // with a stylus's broad black strokes over its middle, in its content
@@ -22,7 +23,7 @@ type PDFPage struct {
 }
 
 // PDF writes a PDF by hand. Its title is "Exam"; each page has a link and a bookmark, which names
-// the page as its text does.
+// the page as its text does. Their labels are i, 1, 2, and so on.
 func PDF(pages ...PDFPage) []byte {
 	var b bytes.Buffer
 	var at []int
@@ -34,7 +35,8 @@ func PDF(pages ...PDFPage) []byte {
 	}
 	b.WriteString("%PDF-1.7\n")
 	info, outlines := 4+2*len(pages), 5+2*len(pages)
-	object("<< /Type /Catalog /Pages 2 0 R /Outlines %d 0 R >>", outlines)
+	object("<< /Type /Catalog /Pages 2 0 R /Outlines %d 0 R "+
+		"/PageLabels << /Nums [0 << /S /r >> 1 << /S /D >>] >> >>", outlines)
 	var kids []string
 	for i := range pages {
 		kids = append(kids, fmt.Sprintf("%d 0 R", 4+2*i))
@@ -64,6 +66,9 @@ func PDF(pages ...PDFPage) []byte {
 		}
 		if p.Written {
 			content += wave(p)
+		}
+		if p.Misread {
+			content += fmt.Sprintf(" BT 3 Tr /F 30 Tf 20 %d Td (answer) Tj ET", p.Height*17/20-10)
 		}
 		if p.Inked {
 			content += scrawl(p)
@@ -134,11 +139,14 @@ func scrawl(p PDFPage) string {
 // ReadPage is a page of a PDF that the web page has made.
 type ReadPage struct {
 	Width, Height float64 // points
-	Original      bool    // with its text
-	Grey          int     // of its paper, in percent
-	Corner        int     // where most of its dark pixels are, clockwise from the upper left
-	Linked        bool    // with a link
-	Bookmark      string  // that leads to it
+	Original      bool    // with its text to be seen
+	Text          string  // on it, seen or unseen
+	Begins        [2]int  // the text: points from the upper left
+	Label         string
+	Grey          int    // of its paper, in percent
+	Corner        int    // where most of its dark pixels are, clockwise from the upper left
+	Linked        bool   // with a link
+	Bookmark      string // that leads to it
 }
 
 // ReadDocument is a PDF that the web page has made.
@@ -160,6 +168,7 @@ func (p *Page) ReadPDF(data []byte) (d ReadDocument) {
 		reader.GlobalWorkerOptions.workerSrc = base + '/build/pdf.worker.min.js';
 		const document_ = await reader.getDocument({ data: Uint8Array.from(atob(` + string(text) + `), (c) => c.charCodeAt(0)), standardFontDataUrl: base + '/standard_fonts/' }).promise;
 		const pages = [];
+		const labels = await document_.getPageLabels();
 		const { info } = await document_.getMetadata();
 		const bookmarks = {};
 		for (const { title, dest } of await document_.getOutline() ?? []) {
@@ -177,10 +186,19 @@ func (p *Page) ReadPDF(data []byte) (d ReadDocument) {
 			const [w, h] = [canvas.width / 2, canvas.height / 2];
 			const dark = (x, y) => pen.getImageData(x * w, y * h, w, h).data
 				.reduce((sum, value) => sum + Math.max(0, grey - 40 - value), 0);
+			const items = (await page.getTextContent()).items.filter(({ str }) => str);
+			const { fnArray, argsArray } = await page.getOperatorList();
+			let mode = 0, seen = false;
+			fnArray.forEach((operation, i) => {
+				if (operation === reader.OPS.setTextRenderingMode) [mode] = argsArray[i];
+				seen ||= operation === reader.OPS.showText && mode !== 3;
+			});
 			const corners = [dark(0, 0), dark(1, 0), dark(1, 1), dark(0, 1)];
 			pages.push({
 				Width: viewport.width / 0.2, Height: viewport.height / 0.2,
-				Original: (await page.getTextContent()).items.length > 0, Grey: Math.round(grey * 100 / 255),
+				Original: seen, Text: items.map(({ str }) => str).join(''), Label: labels?.[n - 1] ?? '',
+				Begins: items.length ? viewport.convertToViewportPoint(...items[0].transform.slice(4)).map((at) => Math.round(at / 0.2)) : [0, 0],
+				Grey: Math.round(grey * 100 / 255),
 				Corner: corners.indexOf(Math.max(...corners)),
 				Linked: (await page.getAnnotations()).some(({ subtype }) => subtype === 'Link'),
 				Bookmark: bookmarks[n - 1] ?? '',

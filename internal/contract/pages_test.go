@@ -40,6 +40,7 @@ var pageFlows = []struct {
 		"narrow":         isNarrow, "options": choosesOptions, "odd PDFs": sendsOddPDFs,
 		"picks pages": picksPages, "tint": tintsTheRemoved, "time left": tellsTimeLeft,
 		"blank pages": keepsBlankPages, "marked": takesMarksOff, "document": keepsDocument,
+		"text":       putsTextInPlace,
 		"resolution": keepsResolution,
 		"damaged":    isDamaged, "together": savesTogether,
 		"again": cleansAgain, "hands on": handsOn, "order": keepsTheOrder, "formats": savesInFormats,

@@ -15,7 +15,7 @@ import (
 )
 
 // Of a PDF somebody sees the pages before anything is sent, picks some, and looks through those
-// that came back; what is saved says which pages it has.
+// that came back; what is saved says which pages it has, and they keep their labels.
 func picksPages(t *testing.T, _ *service, p *browsertest.Page) {
 	var pages []browsertest.PDFPage
 	for i := range 5 {
@@ -63,7 +63,8 @@ func picksPages(t *testing.T, _ *service, p *browsertest.Page) {
 	)
 	name, data := p.Download("#actions .download")
 	if pages := p.ReadPDF(data).Pages; name != "exam-pages-2-3.clean.pdf" ||
-		sizesOf(pages) != "130×160 140×160" || pages[0].Bookmark != "Page 2" {
+		sizesOf(pages) != "130×160 140×160" || pages[0].Bookmark != "Page 2" ||
+		pages[0].Label+pages[1].Label != "12" || pages[0].Text+pages[1].Text != "Page 2Page 3" {
 		t.Errorf("%s has pages %+v", name, pages)
 	}
 	p.Press("Clean the other pages: exam.pdf")

@@ -1,16 +1,18 @@
 // Writes PDFs of results.
 import {
-  degrees, PDFArray, PDFDict, PDFDocument, PDFName, PDFPageTree, PDFRef, PDFStream,
+  degrees, PDFArray, PDFDict, PDFDocument, PDFHexString, PDFName, PDFPageTree, PDFRef, PDFStream,
   type PDFImage, type PDFObject, type PDFPage,
 } from 'pdf-lib';
 import { convert } from './picture';
 import { cleaned, finished, type Job, type Page, type Result } from './model';
-import { marks } from './pdf';
+import { labelsOf, marks } from './pdf';
+import type { Point } from './projection';
+import { Unseen } from './under';
 
 const a4Width = 595.28; // points, of pictures
 
-/** Puts the finished pages of files together as one PDF. That of one PDF keeps its title, bookmarks, links and form fields.
- * A page without handwriting is the original one without the marks on it, if keep says so. */
+/** Puts the finished pages of files together as one PDF. That of one PDF keeps its title, bookmarks, links, form fields and
+ * labels, and pages that become pictures keep their text. A page without handwriting is the original one without the marks on it, if keep says so. */
 export async function assemble(jobs: Job[], keep: boolean): Promise<Blob> {
   const made: PDFDocument[] = [];
   for (const job of jobs) made.push((job.pdf ? await rewritten(job, keep) : null) ?? await drawn(job));
@@ -27,10 +29,13 @@ async function joined(parts: PDFDocument[]): Promise<PDFDocument> {
 /** A document of pictures. */
 async function drawn(job: Job): Promise<PDFDocument> {
   const made = await PDFDocument.create();
+  const unseen = new Unseen(made);
   for (const page of cleaned(job)) {
     const image = await embedded(made, page.result!);
-    show(made.addPage(sheet(page, image)), image);
+    const place = made.addPage(sheet(page, image));
+    await unseen.put(place, page, show(place, image));
   }
+  unseen.end();
   return made;
 }
 
@@ -41,6 +46,7 @@ async function rewritten(job: Job, keep: boolean): Promise<PDFDocument | null> {
   if (document?.getPageCount() !== job.pages.length) return null;
   ownResources(document);
   const pages = document.getPages();
+  const unseen = new Unseen(document);
   const stays = ({ result, inked }: Page) => keep && !!result?.unwritten && !result.touched && !inked;
   for (const page of job.pages) {
     const { result } = page;
@@ -49,11 +55,12 @@ async function rewritten(job: Job, keep: boolean): Promise<PDFDocument | null> {
       clear(place);
       place.node.delete(PDFName.Annots);
     } else if (stays(page)) unmark(place);
-    else await replace(document, place, page, result);
+    else await replace(unseen, place, page, result);
   }
+  unseen.end();
   for (const page of [...job.pages].reverse()) if (!page.result) document.removePage(page.n - 1);
   if (!job.pages.every(stays)) document.catalog.delete(PDFName.of('StructTreeRoot')); // it tells what stood on the pages
-  if (cleaned(job).length < pages.length) document.catalog.delete(PDFName.of('PageLabels')); // they are counted by page
+  if (cleaned(job).length < pages.length) await relabel(document, job);
   await document.flush();
   sweep(document);
   return document;
@@ -67,6 +74,13 @@ function ownResources(document: PDFDocument): void {
     if (all) node.set(resources, all);
   }
   for (const [, object] of document.context.enumerateIndirectObjects()) if (object instanceof PDFPageTree) object.delete(resources);
+}
+
+/** Gives each page that is left the label that it had: labels are counted by page. */
+async function relabel({ catalog, context }: PDFDocument, job: Job): Promise<void> {
+  const labels = await labelsOf(job);
+  const ranges = cleaned(job).flatMap(({ n }, i) => [i, { P: PDFHexString.fromText(labels?.[n - 1] ?? '') }]);
+  if (labels) catalog.set(PDFName.of('PageLabels'), context.obj({ Nums: ranges }));
 }
 
 /** Takes all off a page but its annotations. */
@@ -84,12 +98,12 @@ function unmark(page: PDFPage): void {
   }
 }
 
-/** Puts a finished page in the place of what a page shows. Links and form fields stay where the picture lies as the page
- * did. */
-async function replace(document: PDFDocument, place: PDFPage, page: Page, result: Result): Promise<void> {
+/** Puts a finished page in the place of what a page shows but its text. Links and form fields stay where the picture lies as
+ * the page did. */
+async function replace(unseen: Unseen, place: PDFPage, page: Page, result: Result): Promise<void> {
   clear(place);
   unmark(place);
-  const image = await embedded(document, result);
+  const image = await embedded(place.doc, result);
   if (result.before) {
     const [width, height] = sheet(page, image);
     place.setRotation(degrees(0));
@@ -98,7 +112,7 @@ async function replace(document: PDFDocument, place: PDFPage, page: Page, result
     place.node.delete(PDFName.Annots);
     place.node.delete(PDFName.of('UserUnit'));
   }
-  show(place, image);
+  await unseen.put(place, page, show(place, image));
 }
 
 async function embedded(document: PDFDocument, result: Result): Promise<PDFImage> {
@@ -114,8 +128,9 @@ function sheet({ width, height }: Page, image: PDFImage): [number, number] {
   return (width > height) === (image.width > image.height) ? [width, height] : [height, width];
 }
 
-/** Draws an image in the middle of a page as it is displayed, as large as fits. */
-function show(page: PDFPage, image: PDFImage): void {
+/** Draws an image in the middle of a page as it is displayed, as large as fits. Shares of the image, from its upper left, are
+ * then where the map that is returned says. */
+function show(page: PDFPage, image: PDFImage): (share: Point) => Point {
   const { left, bottom, right, top } = shownBox(page);
   const turns = (Math.round(page.getRotation().angle / 90) % 4 + 4) % 4;
   const [width, height] = turns % 2 ? [top - bottom, right - left] : [right - left, top - bottom];
@@ -125,10 +140,13 @@ function show(page: PDFPage, image: PDFImage): void {
   // the lower left corner of what is displayed, and the way to the right of it
   const [x, y] = ([[left, bottom], [right, bottom], [right, top], [left, top]] as const)[turns]!;
   const [cos, sin] = ([[1, 0], [0, 1], [-1, 0], [0, -1]] as const)[turns]!;
-  page.drawImage(image, {
-    x: x + across * cos - up * sin, y: y + across * sin + up * cos, rotate: degrees(90 * turns),
-    width: image.width * scale, height: image.height * scale,
-  });
+  const on = (right: number, high: number): Point => [
+    x + (across + right * image.width * scale) * cos - (up + high * image.height * scale) * sin,
+    y + (across + right * image.width * scale) * sin + (up + high * image.height * scale) * cos,
+  ];
+  const [atX, atY] = on(0, 0);
+  page.drawImage(image, { x: atX, y: atY, rotate: degrees(90 * turns), width: image.width * scale, height: image.height * scale });
+  return ([right, down]) => on(right, 1 - down);
 }
 
 /** What of a page is displayed, in its own coordinates. */

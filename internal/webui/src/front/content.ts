@@ -1,14 +1,42 @@
 // What a page of a PDF draws, and how, from pdf.js's list of its operations.
 import type { PDFOperatorList } from 'pdfjs-dist/types/src/display/api';
 
-/** The state of drawing, as far as it is needed (ISO 32000-1, 8.4.1). */
+/** Maps places x, y to a x + c y + e, b x + d y + f. */
+export type Matrix = [a: number, b: number, c: number, d: number, e: number, f: number];
+
+/** The state of drawing, as far as it is needed (ISO 32000-1, 8.4.1 and 9.3). */
 export interface Drawing {
   cap: number; // ends of lines
   join: number; // corners of lines
   dashed: boolean;
-  larger: number; // times as large on the page as in its numbers
   forms: number; // that it is within
+  matrix: Matrix; // to the page's places
+  font: string;
+  size: number;
+  apart: number; // signs, beyond their widths
+  wordsApart: number; // beyond that
+  wider: number; // times
+  rise: number;
+  leading: number; // from line to line
+  line: Matrix; // where it begins
+  text: Matrix; // where it goes on
 }
+
+const unmoved: Matrix = [1, 0, 0, 1, 0, 0];
+const initial: Drawing = {
+  cap: 0, join: 0, dashed: false, forms: 0, matrix: unmoved,
+  font: '', size: 0, apart: 0, wordsApart: 0, wider: 1, rise: 0, leading: 0, line: unmoved, text: unmoved,
+};
+
+/** What maps by one and then by the other. */
+export const then = (m: Matrix, n: Matrix): Matrix => [
+  m[0] * n[0] + m[1] * n[2], m[0] * n[1] + m[1] * n[3],
+  m[2] * n[0] + m[3] * n[2], m[2] * n[1] + m[3] * n[3],
+  m[4] * n[0] + m[5] * n[2] + n[4], m[4] * n[1] + m[5] * n[3] + n[5],
+];
+
+/** How many times as large things are where it leads. */
+export const enlarged = ([a, b, c, d]: Matrix): number => Math.sqrt(Math.abs(a * d - b * c));
 
 /** Something drawn: its place in the list, its name, what it is drawn of, and the state until the next one. */
 export interface Drawn {
@@ -18,10 +46,13 @@ export interface Drawn {
   state: Drawing;
 }
 
-/** All that a page draws, in order. A path that only bounds what is drawn after it is none. */
-export function* drawnBy(list: PDFOperatorList, operations: Record<string, number>): Generator<Drawn> {
+/** All that a page draws, in order. A path that only bounds what is drawn after it is none. Where a text stands that follows
+ * another on its line is known to who tells the way along each. */
+export function* drawnBy(
+  list: PDFOperatorList, operations: Record<string, number>, along: (glyphs: any[], state: Drawing) => [number, number] = () => [0, 0],
+): Generator<Drawn> {
   const names = new Map(Object.entries(operations).map(([name, code]) => [code, name]));
-  let state: Drawing = { cap: 0, join: 0, dashed: false, larger: 1, forms: 0 };
+  let state = { ...initial };
   const saved: Drawing[] = [];
   for (const [place, code] of list.fnArray.entries()) {
     const name = names.get(code) ?? '';
@@ -33,14 +64,14 @@ export function* drawnBy(list: PDFOperatorList, operations: Record<string, numbe
       case 'paintFormXObjectBegin':
         saved.push({ ...state });
         state.forms++;
-        if (args[0]) state.larger *= enlarged(args[0]);
+        if (args[0]) state.matrix = then(args[0], state.matrix);
         break;
       case 'restore':
       case 'paintFormXObjectEnd':
         state = saved.pop() ?? state;
         break;
       case 'transform':
-        state.larger *= enlarged(args);
+        state.matrix = then(args, state.matrix);
         break;
       case 'setGState':
         for (const [key, value] of args[0]) set(state, key, value);
@@ -54,10 +85,45 @@ export function* drawnBy(list: PDFOperatorList, operations: Record<string, numbe
       case 'setDash':
         set(state, 'D', args);
         break;
+      case 'setFont':
+        set(state, 'Font', args);
+        break;
+      case 'setCharSpacing':
+        [state.apart] = args;
+        break;
+      case 'setWordSpacing':
+        [state.wordsApart] = args;
+        break;
+      case 'setHScale':
+        state.wider = args[0] / 100;
+        break;
+      case 'setTextRise':
+        [state.rise] = args;
+        break;
+      case 'setLeading':
+        [state.leading] = args;
+        break;
+      case 'beginText':
+        state.text = state.line = unmoved;
+        break;
+      case 'setTextMatrix':
+        state.text = state.line = args[0];
+        break;
+      case 'moveText':
+        move(state, args[0], args[1]);
+        break;
+      case 'setLeadingMoveText':
+        state.leading = -args[1];
+        move(state, args[0], args[1]);
+        break;
+      case 'nextLine':
+        move(state, 0, -state.leading);
+        break;
       default:
-        if (name === 'constructPath' ? args[0] !== operations.endPath : /^(show|nextLine.*Show|paint|shading|rawFill)/.test(name)) {
+        if (name === 'constructPath' ? args[0] !== operations.endPath : /^(show|paint|shading|rawFill)/.test(name)) {
           yield { place, name, args, state };
         }
+        if (name === 'showText') state.text = then([1, 0, 0, 1, ...along(args[0], state)], state.text);
     }
   }
 }
@@ -67,6 +133,10 @@ function set(state: Drawing, key: string, value: any): void {
   if (key === 'LC') state.cap = value;
   if (key === 'LJ') state.join = value;
   if (key === 'D') state.dashed = value[0].length > 0;
+  if (key === 'Font') [state.font, state.size] = value;
 }
 
-const enlarged = ([a, b, c, d]: number[]): number => Math.sqrt(Math.abs(a! * d! - b! * c!));
+/** Begins a line of text there, from where the last one began. */
+function move(state: Drawing, x: number, y: number): void {
+  state.text = state.line = then([1, 0, 0, 1, x, y], state.line);
+}

@@ -2,7 +2,7 @@
 import { number, page as shown, t, type Key } from '../page';
 import { keeping } from '../site';
 import type { News, Options as Wanted, Order } from './orders';
-import type { Page, Result } from './model';
+import { reported, type Page, type Report, type Result } from './model';
 import { NotCleaned, type Options } from './send';
 
 /** WebAssembly with vectors: a function that makes one. */
@@ -35,7 +35,7 @@ export async function cleanHere(page: Page, options: Options, signal: AbortSigna
     const answer = await ask({ picture: page.source!, options: wanted(page.source!, options) }, signal, told);
     if (!('image' in answer)) throw new Error('the engine answers something else');
     const { image, handwriting, before, report } = answer;
-    return { image, handwriting: handwriting!, before, unwritten: JSON.parse(report).removed === 0, strokes: [] };
+    return { image, handwriting: handwriting!, before, ...reported(JSON.parse(report) as Report), strokes: [] };
   } catch (error) {
     if (!(error instanceof NotCleaned && error.how.unusable)) stop(); // what it is doing is not wanted, or it is no good
     throw error;

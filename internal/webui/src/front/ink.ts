@@ -1,7 +1,7 @@
 // A stylus's strokes in the content of a PDF's page, as internal/pdf/ink.go tells them: lines with round ends and corners
 // through many points that lie close together, which turn back and forth, and are drawn after everything else.
 import type { PDFOperatorList } from 'pdfjs-dist/types/src/display/api';
-import { drawnBy, type Drawing } from './content';
+import { drawnBy, enlarged, type Drawing } from './content';
 
 const fewestStrokes = 3;
 const fewestPoints = 5; // of a stroke that is looked at
@@ -27,7 +27,7 @@ export function inkIn(list: PDFOperatorList, operations: Record<string, number>)
     const points = name === 'constructPath' && args[0] === operations.stroke && isPen(state) ? pointsOf(args[1][0]) : null;
     if (points) {
       places.push(place);
-      append(strokes, { points, larger: state.larger });
+      append(strokes, { points, larger: enlarged(state.matrix) });
       continue;
     }
     printed = true;

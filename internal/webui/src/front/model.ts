@@ -1,5 +1,7 @@
 // The queue as data: files, each of one page or, if it is a PDF, of many.
 import type { Run } from './flood';
+import type { Corners } from './projection';
+import type { Text } from './text';
 
 /** In which state a page is. One that is out waits for credits; one that is left was not chosen. */
 export type State = 'waiting' | 'working' | 'pausing' | 'out' | 'done' | 'failed' | 'cancelled' | 'left';
@@ -19,6 +21,8 @@ export interface Result {
   before?: Blob; // the page uncleaned, as the image lies; absent where the source lies so
   made?: string; // the options that it was made with
   unwritten: boolean; // nothing was removed
+  turned?: number; // degrees clockwise by which the source was turned
+  corners?: Corners; // where the image's were in the source, in its pixels, unless it was only turned
   strokes: Stroke[];
   touched?: Blob; // the image with the strokes, a PNG
 }
@@ -31,6 +35,7 @@ export interface Page {
   height: number;
   marked?: boolean; // annotations were taken off it
   inked?: boolean; // a stylus's strokes in its content were
+  texts?: Text[]; // on it
   state: State;
   message: string;
   request?: string; // id of the one that failed
@@ -64,6 +69,17 @@ export function stateOf(job: Job): JobState {
   const order = ['working', 'pausing', 'out', 'waiting', 'failed', 'cancelled'] as const;
   return order.find((state) => job.pages.some((page) => page.state === state)) ?? 'done';
 }
+
+/** What the engine reports of a page, as far as it is needed. */
+export interface Report {
+  removed: number;
+  turned: number;
+  corners?: Corners;
+}
+
+/** What a result has of its report. */
+export const reported = (report?: Report): Pick<Result, 'unwritten' | 'turned' | 'corners'> =>
+  ({ unwritten: report?.removed === 0, turned: report?.turned, corners: report?.corners });
 
 /** What is saved of a page. */
 export const finished = ({ touched, image }: Result): Blob => touched ?? image;

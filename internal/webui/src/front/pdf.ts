@@ -1,10 +1,11 @@
 // Reads PDFs. What does so is loaded when the first one comes.
 import type { PDFDocumentProxy, PDFPageProxy } from 'pdfjs-dist';
 import { page as shown, t, Told } from '../page';
-import { drawnBy, type Drawn } from './content';
+import { drawnBy, enlarged, type Drawn } from './content';
 import { inkIn } from './ink';
 import { jpegWithin, limits } from './picture';
 import { newPage, type Job, type Page } from './model';
+import { textsIn } from './text';
 
 const resolution = 200; // dots per inch that pages are drawn with, where they hold no finer pictures
 const finest = 300; // at most
@@ -73,6 +74,7 @@ export async function draw(job: Job, page: Page): Promise<Blob> {
     const put = (await drawn.getAnnotations()).filter(({ subtype }) => marks.has(subtype));
     page.marked = put.length > 0;
     page.inked = ink.size > 0;
+    page.texts = await textsIn(list, OPS, drawn);
     if (page.marked || page.inked) page.came = await render();
     for (const { id } of put) pdf.annotationStorage.setValue(id, { noView: true });
     return await render((i) => !ink.has(i));
@@ -101,8 +103,9 @@ async function jpegOf(drawn: PDFPageProxy, scale: number, annotationMode: number
  * none. */
 function resolutionOf(drawn: Iterable<Drawn>, area: number): number {
   const pictures: { dpi: number; share: number }[] = [];
-  for (const { name, args, state: { larger } } of drawn) {
+  for (const { name, args, state } of drawn) {
     const [width, height] = sizeOf(name, args);
+    const larger = enlarged(state.matrix);
     if (width && larger) pictures.push({ dpi: pointsPerInch * Math.sqrt(width * height) / larger, share: larger ** 2 / area });
   }
   pictures.sort((a, b) => b.dpi - a.dpi);
@@ -124,6 +127,11 @@ export async function drawSmall(job: Job, page: Page, canvas: HTMLCanvasElement,
   canvas.width = Math.max(1, Math.round(viewport.width));
   canvas.height = Math.max(1, Math.round(viewport.height));
   await drawn.render({ canvas, viewport, background: '#fff' }).promise;
+}
+
+/** The names of a PDF's pages, such as iv; null where it has none. */
+export async function labelsOf(job: Job): Promise<string[] | null> {
+  return (await open(job)).getPageLabels();
 }
 
 /** Ends what reading a PDF holds. */

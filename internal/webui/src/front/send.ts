@@ -4,13 +4,13 @@ import { proveHuman } from '../bot';
 import { page as shown, t } from '../page';
 import { whoAmI } from '../site';
 import { device, showLeft } from './allowance';
-import type { Job, Page, Result } from './model';
+import { reported, type Job, type Page, type Report, type Result } from './model';
 
 /** The options of the form, as they are sent. */
 export type Options = Record<string, string>;
 
 interface Answer extends Failure {
-  data?: { data?: { mediaId?: string; before?: string; layers?: { handwriting: string }; report?: { removed: number } } };
+  data?: { data?: { mediaId?: string; before?: string; layers?: { handwriting: string }; report?: Report } };
   limitType?: string;
 }
 
@@ -101,7 +101,7 @@ function resultOf(answer: Answer): Result {
     image: pictureOf(mediaId!),
     handwriting: layers ? pictureOf(layers.handwriting) : new Blob(),
     before: before ? pictureOf(before) : undefined,
-    unwritten: report?.removed === 0,
+    ...reported(report),
     strokes: [],
   };
 }
