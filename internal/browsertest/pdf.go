@@ -4,22 +4,24 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"image/jpeg"
 	"strconv"
 	"strings"
 )
 
 // PDFPage is a page of a PDF made here: its paper, and a line of text.
 type PDFPage struct {
-	Width, Height int  // points
-	Grey          int  // of its paper in percent: what tells pages apart
-	Turned        int  // degrees, clockwise
-	Scan          int  // dots per inch of the picture that its paper is; 0 is none
-	Written       bool // with a wave in blue ink near its head
-	Misread       bool // with unseen text over the wave, as programs put it over what they read
-	Blank         bool // without the text
-	Marked        bool // black over its middle, which a PDF program put there
-	Inked         bool // with a stylus's broad black strokes over its middle, in its content
-	Underprinted  bool // with such strokes below its text, as print has them
+	Width, Height int    // points
+	Grey          int    // of its paper in percent: what tells pages apart
+	Turned        int    // degrees, clockwise
+	Scan          int    // dots per inch of the picture that its paper is; 0 is none
+	Written       bool   // with a wave in blue ink near its head
+	Blank         bool   // without the text
+	Marked        bool   // black over its middle, which a PDF program put there
+	Inked         bool   // with a stylus's broad black strokes over its middle, in its content
+	Underprinted  bool   // with such strokes below its text, as print has them
+	Photo         []byte // a JPEG that is its paper
+	Content       string // more operators; /F is Helvetica
 }
 
 // PDF writes a PDF by hand. Its title is "Exam"; each page has a link and a bookmark, which names
@@ -55,7 +57,7 @@ func PDF(pages ...PDFPage) []byte {
 			"/Resources << /Font << /F 3 0 R >> /XObject << /Paper %d 0 R >> >> >>",
 			p.Width, p.Height, p.Turned, 5+2*i, marks, outlines+len(pages)+1+i)
 		content := fmt.Sprintf("%.2f g 0 0 %d %d re f 0 g", float64(p.Grey)/100, p.Width, p.Height)
-		if p.Scan > 0 {
+		if p.Scan > 0 || p.Photo != nil {
 			content = fmt.Sprintf("q %d 0 0 %d 0 0 cm /Paper Do Q", p.Width, p.Height)
 		}
 		if p.Underprinted {
@@ -67,9 +69,7 @@ func PDF(pages ...PDFPage) []byte {
 		if p.Written {
 			content += wave(p)
 		}
-		if p.Misread {
-			content += fmt.Sprintf(" BT 3 Tr /F 30 Tf 20 %d Td (answer) Tj ET", p.Height*17/20-10)
-		}
+		content += " " + p.Content
 		if p.Inked {
 			content += scrawl(p)
 		}
@@ -90,9 +90,12 @@ func PDF(pages ...PDFPage) []byte {
 	}
 	for _, p := range pages {
 		w, h := max(1, p.Width*p.Scan/72), max(1, p.Height*p.Scan/72)
+		colours, data := "/DeviceGray", bytes.Repeat([]byte{byte(p.Grey * 255 / 100)}, w*h)
+		if photo, err := jpeg.DecodeConfig(bytes.NewReader(p.Photo)); err == nil {
+			w, h, colours, data = photo.Width, photo.Height, "/DeviceRGB /Filter /DCTDecode", p.Photo
+		}
 		object("<< /Type /XObject /Subtype /Image /Width %d /Height %d /BitsPerComponent 8 "+
-			"/ColorSpace /DeviceGray /Length %d >>\nstream\n%s\nendstream", w, h, w*h,
-			bytes.Repeat([]byte{byte(p.Grey * 255 / 100)}, w*h))
+			"/ColorSpace %s /Length %d >>\nstream\n%s\nendstream", w, h, colours, len(data), data)
 	}
 	xref := b.Len()
 	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(at)+1)

@@ -352,9 +352,10 @@ func savesTogether(t *testing.T, _ *service, p *browsertest.Page) {
 		t.Errorf("the ZIP has %v", content)
 	}
 	name, data = p.Download("#all-pdf")
-	if got := sizesOf(p.ReadPDF(data).Pages); name != "unink.pdf" ||
-		got != "595×794 100×200 300×200 595×397" {
-		t.Errorf("%s has pages of %s", name, got)
+	pages := p.ReadPDF(data).Pages
+	if got := sizesOf(pages); name != "unink.pdf" || got != "595×794 100×200 300×200 595×397" ||
+		pages[1].Text+pages[2].Text != "Page 1Page 2" {
+		t.Errorf("%s has pages of %s: %+v", name, got, pages)
 	}
 	p.Pressed("#all-remove")
 	p.Until(`document.querySelector('#sure').open && document.activeElement.value == 'no'`)

@@ -47,6 +47,7 @@ var pageFlows = []struct {
 		"zoom": zooms, "copy and print": copiesAndPrints, "nothing found": findsNothing, "touch-up": touchesUp,
 		"whole strokes": takesWholeStrokes,
 		"sample":        triesTheSample,
+		"words erased":  erasesWords,
 		"touch-up left": touchesUpAndLeaves, "two tabs": hasTwoTabs, "shared": shares,
 		"light weight":       isLight,
 		"life of an account": livesWithAnAccount, "sessions": endsSessions,

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"unink/internal/browsertest"
-	"unink/internal/pdf/pdftest"
 )
 
 // A PDF of 30 pages by somebody who is logged in: limits are met and waited out, and it comes out
@@ -163,7 +162,10 @@ func keepsDocument(t *testing.T, _ *service, p *browsertest.Page) {
 	for i := range 4 {
 		page := browsertest.PDFPage{Width: 300 + 20*i, Height: 200, Grey: 90 - i, Turned: 90 * i}
 		printed = append(printed, page)
-		page.Written, page.Misread = true, i%2 == 0 // waves that stand may stay
+		page.Written = true
+		if i%2 == 0 { // waves that stand may stay
+			page.Content = "BT 3 Tr /F 30 Tf 20 160 Td (answer) Tj ET" // as programs have read them
+		}
 		written = append(written, page)
 	}
 	pickAll(p, p.File("a.pdf", browsertest.PDF(written...)))
@@ -200,9 +202,11 @@ func putsTextInPlace(t *testing.T, s *service, p *browsertest.Page) {
 		t.Fatal(err)
 	}
 	const text = "BT 3 Tr 80 Tz 2 Tc /F 18 Tf 14 TL 180 240 Td (Un) Tj [-300 (seen) 200 (words)] TJ T* (below) Tj ET"
-	source := p.File("exam.pdf", pdftest.Make(
-		pdftest.Page{Width: 620, Height: 670, Scan: photo, Rotate: 90, Content: text},
-		pdftest.Page{Width: 620, Height: 670, Scan: askew.Bytes(), Content: text}))
+	page := browsertest.PDFPage{Width: 620, Height: 670, Blank: true, Content: text}
+	lying, leaning := page, page
+	lying.Photo, lying.Turned = photo, 90
+	leaning.Photo = askew.Bytes()
+	source := p.File("exam.pdf", browsertest.PDF(lying, leaning))
 	pickAll(p, source)
 	p.UntilLong(`states() == 'done'`)
 	_, data := p.Download("li .download")

@@ -210,6 +210,35 @@ func touchesUpAndLeaves(t *testing.T, _ *service, p *browsertest.Page) {
 	)
 }
 
+// A word that is erased by hand on a page of a PDF is no longer in its text, until that is undone.
+func erasesWords(t *testing.T, _ *service, p *browsertest.Page) {
+	p.Toggle("[name=preserveColor][value=true]") // which leaves each pixel in its place
+	p.Pick(p.File("a.pdf", browsertest.PDF(browsertest.PDFPage{Width: 200, Height: 300, Grey: 100,
+		Content: "BT /F 12 Tf 95 145 Td (of) Tj ET"})))
+	p.UntilLong(`states() == 'done'`)
+	text := func() string {
+		_, data := p.Download("#actions .download")
+		return p.ReadPDF(data).Pages[0].Text
+	}
+	if got := text(); got != "Page 1of" {
+		t.Fatalf("the text is %q", got)
+	}
+	u := &toucher{t: t, p: p}
+	u.open()
+	p.Pressed("#brush-erase")
+	u.key(" ") // in the middle
+	p.Pressed("#touch-done")
+	if got := text(); got != "Page 1" {
+		t.Errorf("once a word is erased, the text is %q", got)
+	}
+	u.open()
+	u.key("z", chromedp.ModifierCtrl)
+	p.Pressed("#touch-done")
+	if got := text(); got != "Page 1of" {
+		t.Errorf("once it is brought back, the text is %q", got)
+	}
+}
+
 // toucher paints on the page that is shown.
 type toucher struct {
 	t *testing.T
