@@ -13,9 +13,9 @@ export interface Drawing {
   matrix: Matrix; // to the page's places
   font: string;
   size: number;
-  apart: number; // signs, beyond their widths
-  wordsApart: number; // beyond that
-  wider: number; // times
+  charSpacing: number;
+  wordSpacing: number; // of spaces, beyond that
+  stretch: number; // times as wide
   rise: number;
   leading: number; // from line to line
   line: Matrix; // where it begins
@@ -25,11 +25,11 @@ export interface Drawing {
 const unmoved: Matrix = [1, 0, 0, 1, 0, 0];
 const initial: Drawing = {
   cap: 0, join: 0, dashed: false, forms: 0, matrix: unmoved,
-  font: '', size: 0, apart: 0, wordsApart: 0, wider: 1, rise: 0, leading: 0, line: unmoved, text: unmoved,
+  font: '', size: 0, charSpacing: 0, wordSpacing: 0, stretch: 1, rise: 0, leading: 0, line: unmoved, text: unmoved,
 };
 
 /** What maps by one and then by the other. */
-export const then = (m: Matrix, n: Matrix): Matrix => [
+export const times = (m: Matrix, n: Matrix): Matrix => [
   m[0] * n[0] + m[1] * n[2], m[0] * n[1] + m[1] * n[3],
   m[2] * n[0] + m[3] * n[2], m[2] * n[1] + m[3] * n[3],
   m[4] * n[0] + m[5] * n[2] + n[4], m[4] * n[1] + m[5] * n[3] + n[5],
@@ -47,9 +47,9 @@ export interface Drawn {
 }
 
 /** All that a page draws, in order. A path that only bounds what is drawn after it is none. Where a text stands that follows
- * another on its line is known to who tells the way along each. */
+ * another on its line is known to who tells how far each goes. */
 export function* drawnBy(
-  list: PDFOperatorList, operations: Record<string, number>, along: (glyphs: any[], state: Drawing) => [number, number] = () => [0, 0],
+  list: PDFOperatorList, operations: Record<string, number>, advance: (glyphs: any[], state: Drawing) => [number, number] = () => [0, 0],
 ): Generator<Drawn> {
   const names = new Map(Object.entries(operations).map(([name, code]) => [code, name]));
   let state = { ...initial };
@@ -64,14 +64,14 @@ export function* drawnBy(
       case 'paintFormXObjectBegin':
         saved.push({ ...state });
         state.forms++;
-        if (args[0]) state.matrix = then(args[0], state.matrix);
+        if (args[0]) state.matrix = times(args[0], state.matrix);
         break;
       case 'restore':
       case 'paintFormXObjectEnd':
         state = saved.pop() ?? state;
         break;
       case 'transform':
-        state.matrix = then(args, state.matrix);
+        state.matrix = times(args, state.matrix);
         break;
       case 'setGState':
         for (const [key, value] of args[0]) set(state, key, value);
@@ -89,13 +89,13 @@ export function* drawnBy(
         set(state, 'Font', args);
         break;
       case 'setCharSpacing':
-        [state.apart] = args;
+        [state.charSpacing] = args;
         break;
       case 'setWordSpacing':
-        [state.wordsApart] = args;
+        [state.wordSpacing] = args;
         break;
       case 'setHScale':
-        state.wider = args[0] / 100;
+        state.stretch = args[0] / 100;
         break;
       case 'setTextRise':
         [state.rise] = args;
@@ -123,7 +123,7 @@ export function* drawnBy(
         if (name === 'constructPath' ? args[0] !== operations.endPath : /^(show|paint|shading|rawFill)/.test(name)) {
           yield { place, name, args, state };
         }
-        if (name === 'showText') state.text = then([1, 0, 0, 1, ...along(args[0], state)], state.text);
+        if (name === 'showText') state.text = times([1, 0, 0, 1, ...advance(args[0], state)], state.text);
     }
   }
 }
@@ -138,5 +138,5 @@ function set(state: Drawing, key: string, value: any): void {
 
 /** Begins a line of text there, from where the last one began. */
 function move(state: Drawing, x: number, y: number): void {
-  state.text = state.line = then([1, 0, 0, 1, x, y], state.line);
+  state.text = state.line = times([1, 0, 0, 1, x, y], state.line);
 }

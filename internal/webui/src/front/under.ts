@@ -6,14 +6,14 @@ import {
 import { measure } from './picture';
 import { finished, type Page, type Result } from './model';
 import { at, inverse, projectionOf, whole, type Corners, type Point } from './projection';
-import type { Sign } from './text';
+import type { Glyph } from './text';
 
-const [below, above] = [-0.2, 0.8]; // where signs end, of their size
+const [below, above] = [-0.2, 0.8]; // where glyphs end, of their size
 
-/** The texts of a document's pages: each has a code for each sign, in fonts that show nothing. */
+/** The texts of a document's pages: each of their glyphs has a code, in fonts that show nothing. */
 export class Unseen {
   private readonly codes = new Map<string, number>();
-  private readonly signs: Sign[] = [];
+  private readonly glyphs: Glyph[] = [];
   private readonly fonts: PDFRef[] = [];
 
   constructor(private readonly document: PDFDocument) {}
@@ -24,7 +24,7 @@ export class Unseen {
     if (!page.texts?.length) return;
     const toPicture = inverse(projectionOf(await cornersOf(page)));
     const gone = await goneFrom(page.result!);
-    for (const { signs, length, matrix: [a, b, c, d, e, f] } of page.texts) {
+    for (const { glyphs, length, matrix: [a, b, c, d, e, f] } of page.texts) {
       const on = (x: number, y: number): Point => at(toPicture, [a * x + c * y + e, b * x + d * y + f]);
       if (gone([on(0, below), on(length, below), on(length, above), on(0, above)])) continue;
       const [x, y] = lies(on(0, 0));
@@ -33,12 +33,12 @@ export class Unseen {
       const matrix = [(endX - x) / length, (endY - y) / length, topX - x, topY - y, x, y] as const;
       if (!matrix.every(Number.isFinite)) continue; // beyond what is seen of the plane
       written.pushOperators(beginText(), setTextRenderingMode(TextRenderingMode.Invisible), setTextMatrix(...matrix),
-        ...this.shown(written, signs), endText());
+        ...this.shown(written, glyphs), endText());
     }
   }
 
-  /** What shows signs, in each font in turn. */
-  private shown(page: PDFPage, signs: (Sign | number)[]): PDFOperator[] {
+  /** What shows glyphs, in each font in turn. */
+  private shown(page: PDFPage, glyphs: (Glyph | number)[]): PDFOperator[] {
     const operators: PDFOperator[] = [];
     let run = '';
     let font = -1;
@@ -47,12 +47,12 @@ export class Unseen {
       operators.push(PDFOperator.of(PDFOperatorNames.ShowTextAdjusted, [`[${run}]`]));
       run = '';
     };
-    for (const sign of signs) {
-      if (typeof sign === 'number') {
-        run += `${sign.toFixed(1)} `;
+    for (const glyph of glyphs) {
+      if (typeof glyph === 'number') {
+        run += `${glyph.toFixed(1)} `;
         continue;
       }
-      const code = this.codeOf(sign);
+      const code = this.codeOf(glyph);
       if (code >> 8 !== font) {
         end();
         font = code >> 8;
@@ -64,13 +64,13 @@ export class Unseen {
     return operators;
   }
 
-  private codeOf({ unicode, width }: Sign): number {
-    const sign = { unicode, width: Math.round(width) };
-    const key = `${sign.width} ${unicode}`;
+  private codeOf({ unicode, width }: Glyph): number {
+    const glyph = { unicode, width: Math.round(width) };
+    const key = `${glyph.width} ${unicode}`;
     let code = this.codes.get(key);
     if (code === undefined) {
-      this.codes.set(key, code = this.signs.length);
-      this.signs.push(sign);
+      this.codes.set(key, code = this.glyphs.length);
+      this.glyphs.push(glyph);
     }
     return code;
   }
@@ -84,16 +84,17 @@ export class Unseen {
 
   /** Writes the fonts, when all texts are put. */
   end(): void {
+    if (!this.fonts.length) return;
     const { context } = this.document;
-    const sign = context.register(context.stream('1000 0 d0'));
+    const glyph = context.register(context.stream('1000 0 d0'));
     for (const [i, font] of this.fonts.entries()) {
-      const signs = this.signs.slice(256 * i, 256 * (i + 1));
+      const glyphs = this.glyphs.slice(256 * i, 256 * (i + 1));
       context.assign(font, context.obj({
         Type: 'Font', Subtype: 'Type3', FontMatrix: [0.001, 0, 0, 0.001, 0, 0], FontBBox: [0, 1000 * below, 1000, 1000 * above],
-        CharProcs: { none: sign }, Resources: {},
-        Encoding: { Type: 'Encoding', Differences: [0, ...signs.map(() => 'none')] },
-        FirstChar: 0, LastChar: signs.length - 1, Widths: signs.map(({ width }) => width),
-        ToUnicode: context.register(context.flateStream(unicodeOf(signs))),
+        CharProcs: { none: glyph }, Resources: {},
+        Encoding: { Type: 'Encoding', Differences: [0, ...glyphs.map(() => 'none')] },
+        FirstChar: 0, LastChar: glyphs.length - 1, Widths: glyphs.map(({ width }) => width),
+        ToUnicode: context.register(context.flateStream(unicodeOf(glyphs))),
       }));
     }
   }
@@ -101,10 +102,10 @@ export class Unseen {
 
 const hex = (n: number, digits: number): string => n.toString(16).padStart(digits, '0');
 
-/** A table of what signs are copied as (ISO 32000-1, 9.10.3). */
-function unicodeOf(signs: Sign[]): string {
+/** A table of what glyphs are copied as (ISO 32000-1, 9.10.3). */
+function unicodeOf(glyphs: Glyph[]): string {
   const utf16 = (text: string) => Array.from({ length: text.length }, (_, i) => hex(text.charCodeAt(i), 4)).join('');
-  const rows = signs.flatMap(({ unicode }, i) => (unicode ? [`1 beginbfchar <${hex(i, 2)}> <${utf16(unicode)}> endbfchar`] : []));
+  const rows = glyphs.flatMap(({ unicode }, i) => (unicode ? [`1 beginbfchar <${hex(i, 2)}> <${utf16(unicode)}> endbfchar`] : []));
   return `/CIDInit /ProcSet findresource begin 12 dict begin begincmap
 /CMapName /Unseen def /CMapType 2 def 1 begincodespacerange <00> <ff> endcodespacerange
 ${rows.join('\n')}
