@@ -1,6 +1,6 @@
 #!/bin/sh
-# Fetches the handwriting fonts that training/hands.py draws from, at fixed versions, from npm
-# (@expo-google-fonts, every family under the SIL Open Font Licence) into $UNINK_DATA/hands.
+# Fetches the handwriting fonts that training/common/ink/hands.py draws from, at fixed versions, from
+# npm (@expo-google-fonts, every family under the SIL Open Font Licence) into $UNINK_DATA/hands.
 # One regular weight a family is kept, with its licence.
 #
 #   training/fetch_hands.sh        all of them

@@ -33,11 +33,11 @@ import numpy as np
 import torch
 from torch import nn
 
-from . import capture
-from .net import Context, Residual, conv
-from .paths import data_root
-from .quantise import quantise, to_onnx
-from .sheet import Sheet, folded, straight
+from training.common import capture
+from training.common.layers import Context, Residual, conv
+from training.common.paths import data_root
+from training.common.quantise import quantise, to_onnx
+from training.sheet import Sheet, folded, straight
 
 WIDTH, HEIGHT, STEP = 320, 416, 16
 COLUMNS, ROWS = WIDTH // STEP, HEIGHT // STEP
@@ -332,7 +332,8 @@ def pages(split):
         out.append(cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA))
     if not out:
         raise FileNotFoundError(
-            f"no pages of split {split} under {data_root()}: make some with training.pages render"
+            f"no pages of split {split} under {data_root()}: make some with "
+            "training.layouts.library render"
         )
     return out
 

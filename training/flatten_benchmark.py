@@ -21,9 +21,10 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from . import capture, flatten
-from .paths import data_root
-from .sheet import Sheet, folded, straight
+from training import flatten
+from training.common import capture
+from training.common.paths import data_root
+from training.sheet import Sheet, folded, straight
 
 EM, READ_EM = 11, 16  # pixels of body text
 COLUMNS, ROWS = 13, 17

@@ -17,8 +17,9 @@ writing and its print look like. What they then hold, and how sure they are, tel
 wrote on the page at all; where nobody seems to have, each region must be surer.
 
 It learns from pages that the segmenter has not seen, since of its own the segmenter knows the
-answers. So two more segmenters are trained, each without half of the training pages (training.real
---fold), and each tells of the half that it has not seen (stacked generalisation, Wolpert, 1992).
+answers. So two more segmenters are trained, each without half of the training pages
+(training.common.real --fold), and each tells of the half that it has not seen (stacked
+generalisation, Wolpert, 1992).
 """
 
 import argparse
@@ -35,9 +36,9 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from . import net, real, views
-from .data import Shards
-from .scene import Composer
+from training.common import layers, pixel, real, views
+from training.common.data import Shards
+from training.common.scene import Composer
 
 TRAITS, NEAR, BOND_TRAITS = 21, 8, 7  # as internal/nn has them
 HAND, PRINT, AREA, SUREST_HAND = 1, 2, 6, 18  # among the traits
@@ -170,7 +171,7 @@ def write_pages(out, split, names, laid, signed, drawings, composed, printed, se
     composer = Composer(split) if printed else None
     for i in range(printed):
         page = composer.page(rng)
-        scale = net.EM / page.em * np.exp(rng.normal(0, 0.15))
+        scale = pixel.EM / page.em * np.exp(rng.normal(0, 0.15))
         image = cv2.resize(
             np.ascontiguousarray(page.image), None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA
         )
@@ -189,9 +190,9 @@ def drawn(rng, under, overs):
     """A small page as programs draw them, with a word or a line that is drawn as evenly as its
     print."""
     image, label = views.sized(rng, under)
-    printed = np.argwhere(label[::8, ::8] == net.PRINT)
+    printed = np.argwhere(label[::8, ::8] == pixel.PRINT)
     at = 8 * printed[rng.integers(len(printed))] if len(printed) else (0, 0)
-    sides = [int(min(n, net.EM * rng.uniform(*SMALL))) for n in label.shape]
+    sides = [int(min(n, pixel.EM * rng.uniform(*SMALL))) for n in label.shape]
     spot = tuple(
         slice(y, y + side)
         for y, side in zip(
@@ -209,7 +210,7 @@ def few_words(rng, sources):
     """A word or a line that somebody wrote: the picture around it, and its labels."""
     written, where = views.sized(rng, sources[int(rng.integers(len(sources)))])
     where = views.sparse(rng, where)
-    hand = np.argwhere(np.isin(where, net.HANDS))
+    hand = np.argwhere(np.isin(where, pixel.HANDS))
     if not len(hand):
         return written, where
     word = tuple(slice(max(0, low - 4), high + 5) for low, high in zip(hand.min(0), hand.max(0)))
@@ -220,9 +221,9 @@ def store(out, name, image, label, form=".jpg"):
     quality = [cv2.IMWRITE_JPEG_QUALITY, 92] if form == ".jpg" else []
     cv2.imwrite(str(out / "pages" / (name + form)), image[..., ::-1], quality)
     told = np.full(label.shape, UNKNOWN, np.uint8)
-    told[label == net.PAPER] = 0
-    told[np.isin(label, net.PRINTS)] = 1
-    told[np.isin(label, net.HANDS)] = 2
+    told[label == pixel.PAPER] = 0
+    told[np.isin(label, pixel.PRINTS)] = 1
+    told[np.isin(label, pixel.HANDS)] = 2
     cv2.imwrite(str(out / "labels" / f"{name}.png"), told)
 
 
@@ -370,7 +371,7 @@ def export(a):
         "sha256": digest,
         "inputs": names,
         "output": "odds",
-        "parameters": net.parameters(judge),
+        "parameters": layers.parameters(judge),
     }
     path.with_suffix(".json").write_text(json.dumps(manifest, indent=1) + "\n")
     print(json.dumps(manifest, indent=1))

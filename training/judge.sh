@@ -16,10 +16,10 @@ for fold in 0 1; do
 	for name in fonts.tsv fonts hands pages print-fonts texts pictures cache shards/val; do
 		[ ! -e "$data/$name" ] || ln -sfn "$data/$name" "$UNINK_DATA/$name"
 	done
-	python3 -m training.real --fold $fold
-	python3 -m training.data make --split train --count 240 --seed 7$fold
-	python3 -m training.train training/recipes/fold.toml --out "$out/run$fold"
-	python3 -m training.export "$out/run$fold/weights.pt" --out "$out/models$fold"
+	python3 -m training.common.real --fold $fold
+	python3 -m training.common.data make --split train --count 240 --seed 7$fold
+	python3 -m training.segment.train training/recipes/fold.toml --out "$out/run$fold"
+	python3 -m training.segment.export "$out/run$fold/weights.pt" --out "$out/models$fold"
 	python3 -m training.judge pages "$out/pages$fold" --split fold --seed $fold
 	go run ./training/regions -dir "$out/pages$fold" -out "$out/regions$fold" \
 		-models "$out/models$fold"

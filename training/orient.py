@@ -1,7 +1,7 @@
 """The orientation network: which way up a page lies, from the look of its text.
 
     python3 -m training.orient pieces --count 40                         files of pieces: blocks,
-        printed pages, samples of training.data
+        printed pages, samples of training.common.data
     python3 -m training.orient lines --count 40                          files of pieces in every
         script, and of what nobody can tell
     python3 -m training.orient train --minutes 60 --out build/orient
@@ -44,12 +44,13 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from . import capture, lifts
-from .data import Shards
-from .net import Residual, conv
-from .paths import data_root
-from .quantise import quantise, to_onnx
-from .real import ink_root
+from training.common import capture
+from training.common.data import Shards
+from training.common.ink import lifts
+from training.common.layers import Residual, conv
+from training.common.paths import data_root
+from training.common.quantise import quantise, to_onnx
+from training.common.real import ink_root
 
 SIDE = 384
 EM = 14.0
@@ -57,8 +58,8 @@ PIECE = 224  # pixels: the side of a piece of print that is kept to train on
 CROP = 192  # pixels: the side of a training sample, cut from a piece
 # Pieces in a file; sheets of blocks among them; pieces of a page.
 PART, SHEETS, PER_PAGE = 1300, 3, 6
-# The scale of training.data's samples, whose em is about 12 px once halved: the size of print is
-# only estimated.
+# The scale of training.common.data's samples, whose em is about 12 px once halved: the size of
+# print is only estimated.
 SHRINK = (0.8, 1.5)
 CELL = 12  # pixels: the paper's light is told for each; internal/restore/orient.go has the same
 PAPER, INK = 240, 40  # grey levels that paper and its strong print are brought to; likewise
@@ -251,8 +252,8 @@ def written(path, pieces):
 def make_part(folder, seed):
     """Writes some 1,300 pieces of upright print, uint8 [N, PIECE, PIECE], a third of each kind:
     blocks, pages, pages written on."""
-    from .layouts import blocks
-    from .scene import Composer
+    from training.common.scene import Composer
+    from training.layouts import blocks
 
     cv2.setNumThreads(1)
     rng, shards, composer = (
@@ -277,7 +278,7 @@ def make_lines(folder, seed):
     """Writes as many pieces in every script, a tenth of them handwriting alone, and two fifths as
     many that nobody can tell which way up they lie: three quarters are of scripts that are not
     known, the others drawings."""
-    from .layouts import lines
+    from training.layouts import lines
 
     cv2.setNumThreads(1)
     rng = np.random.default_rng([seed, 1])
@@ -428,7 +429,7 @@ def load(path):
 def seen(rng, path):
     """A held-out page as captured, at about the em that is wanted: uint8 [H, W]; None where there
     is no print."""
-    from .scene import Page
+    from training.common.scene import Page
 
     page = Page(path)
     scale = EM * math.exp(rng.normal(0, 0.12)) / page.em
@@ -507,7 +508,7 @@ def pictures(a):
     """Writes held-out pages, captured, with an em of about PICTURED and print that can be seen:
     NAME.jpg each, and cases.json: [{"name", "lang", "letters"}], letters being how many letters and
     digits are set on it."""
-    from .scene import Page
+    from training.common.scene import Page
 
     out, rng, cases = Path(a.out), np.random.default_rng(a.seed), []
     out.mkdir(parents=True, exist_ok=True)
@@ -539,8 +540,8 @@ def scripts(a):
     """Writes, as pictures() does, OUT/known: blocks of each language in held-out faces;
     OUT/unknown: of scripts that no language here has; OUT/real: real pages of held-out
     repositories, which are taken to lie upright."""
-    from . import real
-    from .layouts import lines
+    from training.common import real
+    from training.layouts import lines
 
     rng = np.random.default_rng(a.seed)
 

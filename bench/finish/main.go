@@ -2,7 +2,7 @@
 //
 //	go run ./bench/finish [-data bench/finish/data] [-out OUT]
 //
-// The pages are made by training/finish_benchmark.py; nobody has written on them. Each is cleaned
+// The pages are made by training/finish/benchmark.py; nobody has written on them. Each is cleaned
 // in the scan finish and, as it came and as it went, held against the page that was captured.
 // Pixels that were taken for handwriting are left out, since another benchmark measures that:
 //

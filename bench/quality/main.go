@@ -2,9 +2,9 @@
 //
 //	go run ./bench/quality [-data bench/quality/data] [-json]
 //
-// The pages are made by training/benchmark.py from fonts, hands and layouts that training never
-// sees, or by training/pairs.py from real pages and real writing. Each is cleaned in the colour
-// finish and held against the same capture with nothing written on it:
+// The pages are made by training/segment/benchmark.py from fonts, hands and layouts that training
+// never sees, or by training/segment/pairs.py from real pages and real writing. Each is cleaned in
+// the colour finish and held against the same capture with nothing written on it:
 //
 //	psnr    peak signal-to-noise ratio of the cleaned page, in dB
 //	ssim    structural similarity of its luminance (Wang et al., 2004; 8x8 windows)

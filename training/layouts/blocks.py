@@ -13,8 +13,7 @@ import tempfile
 import cv2
 import pymupdf
 
-from training import pages
-from training.layouts import fonts, text
+from training.layouts import fonts, library, text
 from training.layouts.page import VARIANTS, Page, escape, face_rules
 from training.layouts.press import STYLE, print_pdf
 
@@ -150,7 +149,7 @@ def languages(split):
 
 def block(split, rng):
     """One block laid out: (Page, HTML)."""
-    variants = [v for v in range(VARIANTS) if pages.split_of(f"layout:block-{v}") == split]
+    variants = [v for v in range(VARIANTS) if library.split_of(f"layout:block-{v}") == split]
     page = Page("block", rng.choice(variants), rng.choices(*languages(split))[0], rng.random())
     page.faces = []
     face = page.face(
@@ -199,7 +198,7 @@ def sheets(split, count, seed, em):
     with tempfile.TemporaryDirectory() as folder:
         with pymupdf.open(print_pdf(f"{head}<body>{body}", pathlib.Path(folder))) as document:
             for sheet in list(document)[:count]:
-                grey = cv2.cvtColor(pages.pixels(sheet, em / POINT), cv2.COLOR_RGB2GRAY)
+                grey = cv2.cvtColor(library.pixels(sheet, em / POINT), cv2.COLOR_RGB2GRAY)
                 cell = EMS * em
                 for y in range(0, ACROSS * cell, cell):
                     for x in range(0, ACROSS * cell, cell):

@@ -8,7 +8,7 @@ import subprocess
 import cv2
 import numpy as np
 
-from training import pages
+from training.layouts import library
 
 PALETTE = [
     "#1f77b4",
@@ -653,7 +653,7 @@ def barcode(rng, height="3.5em"):
 
 @functools.cache
 def clip_arts():
-    root = pages.DATA / "pictures"
+    root = library.DATA / "pictures"
     found = [*root.glob("openclipart-svg/**/*.svg"), *root.glob("tango-icon-theme/**/*.svg")]
     return sorted(str(p) for p in found if 500 < p.stat().st_size < 60000)
 
@@ -669,7 +669,7 @@ def clip_art(rng, size="height:5em"):
 @functools.cache
 def photographs():
     """Return the paths of photographs, and of coloured maps to half their number."""
-    root = pages.DATA / "pictures"
+    root = library.DATA / "pictures"
     found = sorted(
         str(p) for kind in ("jpg", "png") for p in root.glob(f"*/**/backgrounds/**/*.{kind}")
     )

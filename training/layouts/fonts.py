@@ -11,7 +11,7 @@ import pathlib
 import re
 import subprocess
 
-from training import pages
+from training.layouts import library
 
 # Faces made to pass for a person's hand belong to the ink, not to the print.
 HANDWRITTEN = re.compile(
@@ -76,15 +76,15 @@ class Face:
 
 def scan():
     """Return fontconfig's listing of all font files, kept in $UNINK_DATA/fonts.tsv."""
-    listing = pages.DATA / "fonts.tsv"
+    listing = library.DATA / "fonts.tsv"
     if not listing.exists():
         form = r"%{file}\t%{family[0]}\t%{weight}\t%{slant}\t%{spacing}\t%{lang}\n"
-        folders = [pages.DATA / "fonts", pages.DATA / "print-fonts", NOTO]
+        folders = [library.DATA / "fonts", library.DATA / "print-fonts", NOTO]
         found = [str(folder) for folder in folders if folder.exists()]
         out = subprocess.run(
             ["fc-scan", "--format", form, *found], capture_output=True, check=False
         )
-        pages.write_whole(listing, out.stdout)
+        library.write_whole(listing, out.stdout)
     return listing.read_text(errors="replace").splitlines()
 
 
@@ -121,7 +121,7 @@ def faces():
         files = sorted(entry["files"])
         bold = next((path for _, path, weight, _ in files if weight >= 180), None)
         langs = frozenset(entry["langs"])
-        use, split = use_of(files[0][1], files[0][3]), pages.split_of("font:" + name)
+        use, split = use_of(files[0][1], files[0][3]), library.split_of("font:" + name)
         result.append(Face(name, use, langs, files[0][1], bold, split))
     for lang, names in COLLECTIONS.items():
         code = frozenset([FC_LANG.get(lang, lang)])

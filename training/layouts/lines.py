@@ -16,8 +16,7 @@ import numpy as np
 from fontTools.ttLib import TTFont
 from PIL import Image, ImageDraw, ImageFont
 
-from training import pages
-from training.layouts import fonts, text
+from training.layouts import fonts, library, text
 
 FINE = 3  # print is drawn so many times larger
 # The scripts of text.LANGUAGES, and what is no script, as Noto names its faces.
@@ -42,7 +41,7 @@ def unknown(split):
     letters, marks)]."""
     found = []
     for path in sorted(fonts.NOTO.glob("NotoSans*-Regular.ttf")):
-        if KNOWN.fullmatch(path.name) or pages.split_of("script:" + path.name) != split:
+        if KNOWN.fullmatch(path.name) or library.split_of("script:" + path.name) != split:
             continue
         own = [
             c

@@ -9,8 +9,7 @@ import hashlib
 import html
 import random
 
-from training import pages
-from training.layouts import fonts, text
+from training.layouts import fonts, library, text
 
 VARIANTS = 40  # designs a family has
 FORMATS = {  # millimetres
@@ -54,7 +53,7 @@ class Page:
 
     def __init__(self, family, variant, lang, seed):
         self.family, self.variant, self.lang = family, variant, lang
-        self.split = pages.split_of(f"layout:{family}-{variant}")
+        self.split = library.split_of(f"layout:{family}-{variant}")
         self.rng = random.Random(seed)
         self.design = random.Random(f"{family}-{variant}")
         self.faces = []

@@ -8,8 +8,8 @@ import tempfile
 
 import pymupdf
 
-from training import layouts, pages
-from training.layouts import business, fonts, forms, publishing, puzzles, school, text  # noqa: F401  (each module registers its families)
+from training import layouts
+from training.layouts import business, fonts, forms, library, publishing, puzzles, school, text  # noqa: F401  (each module registers its families)
 from training.layouts.page import VARIANTS, Page, face_rules
 
 SHEET = 40  # pages in one HTML file
@@ -60,12 +60,14 @@ def choose(rng):
     weights = [layouts.FAMILIES[name][1] for name in names]
     for _ in range(100):
         name, variant = rng.choices(names, weights)[0], rng.randrange(VARIANTS)
-        split = pages.split_of(f"layout:{name}-{variant}")
+        split = library.split_of(f"layout:{name}-{variant}")
         allowed = layouts.FAMILIES[name][2] or text.LANGUAGES
         langs = [lang for lang in allowed if fonts.pool(split, lang, "text")]
         if langs:
             return name, variant, rng.choices(langs, [text.LANGUAGES[lang] for lang in langs])[0]
-    raise RuntimeError(f"no fonts to print with under {pages.DATA}; run training/sources.sh first")
+    raise RuntimeError(
+        f"no fonts to print with under {library.DATA}; run training/sources.sh first"
+    )
 
 
 def compose(seed, index):
@@ -115,16 +117,18 @@ def slots_of(sheet, scale, picture):
 
 def store_sheet(page, sheet, page_id, seed):
     """Render one printed page and store it; return whether it was fit to store."""
-    scale = min(pages.BODY_EM / page.pt, pages.LONGEST / max(sheet.rect.width, sheet.rect.height))
-    picture = pages.pixels(sheet, scale)
-    if not pages.is_usable(picture):
+    scale = min(
+        library.BODY_EM / page.pt, library.LONGEST / max(sheet.rect.width, sheet.rect.height)
+    )
+    picture = library.pixels(sheet, scale)
+    if not library.is_usable(picture):
         return False
     em = page.pt * scale
     rng = random.Random(f"{page_id}-{seed}")
     marked = slots_of(sheet, scale, picture)
     taken = [slot["rect"] for slot in marked]
-    free = pages.free_slots(sheet, scale, picture, em, rng, taken)
-    pages.store(
+    free = library.free_slots(sheet, scale, picture, em, rng, taken)
+    library.store(
         page.split,
         page_id,
         picture,
@@ -133,7 +137,7 @@ def store_sheet(page, sheet, page_id, seed):
             "family": f"{page.family}-{page.variant}",
             "lang": page.lang,
             "source": "html",
-            "letters": pages.letters(sheet),
+            "letters": library.letters(sheet),
             "slots": marked + free,
         },
     )
@@ -164,7 +168,7 @@ def render(count, seed, split=None):
     for index in range(count):
         page, markup = compose(seed, index)
         wanted = split in (None, page.split)
-        if wanted and not pages.is_stored(f"h{seed}-{index:05}-{page.family}"):
+        if wanted and not library.is_stored(f"h{seed}-{index:05}-{page.family}"):
             batch.append((index, page, markup))
         if len(batch) == SHEET:
             stored += print_batch(batch, seed)

@@ -8,7 +8,7 @@ import functools
 import gettext
 import re
 
-from training import pages
+from training.layouts import library
 
 LANGUAGES = {  # language: weight in the sample
     "en": 24,
@@ -180,7 +180,7 @@ def messages(lang):
     """Return the plain texts of all catalogues in a language (English: their keys)."""
     found = set()
     locale = LOCALES.get(lang, "de" if lang == "en" else lang)
-    for path in sorted((pages.DATA / "texts").glob(f"*/usr/share/locale/{locale}/*/*.mo")):
+    for path in sorted((library.DATA / "texts").glob(f"*/usr/share/locale/{locale}/*/*.mo")):
         if "iso_639-3" in path.name or "iso_639_3" in path.name:
             continue
         try:

@@ -3,13 +3,13 @@
 //
 //	go run ./training/regions -dir DIR -out OUT [-models MODELS]
 //
-// MODELS holds segment.onnx and overview.onnx with their manifests, as training.export writes them;
-// models/ of this repository by default.
-// DIR/pages holds pages, DIR/labels a PNG of each page's size and name: 0 paper, 1 print,
-// 2 handwriting, anything else not known. For each page OUT/NAME.bin gets little-endian float32
-// values: the number of regions N, then nn.RegionTraits of each, the indices of its nn.RegionBonds
-// neighbours, nn.BondTraits of each of these, and for each region the pixels known to be print and
-// those known to be handwriting. Pages without labels have print alone.
+// MODELS holds segment.onnx and overview.onnx with their manifests, as training.segment.export
+// writes them; models/ of this repository by default. DIR/pages holds pages, DIR/labels a PNG of
+// each page's size and name: 0 paper, 1 print, 2 handwriting, anything else not known. For each
+// page OUT/NAME.bin gets little-endian float32 values: the number of regions N, then
+// nn.RegionTraits of each, the indices of its nn.RegionBonds neighbours, nn.BondTraits of each of
+// these, and for each region the pixels known to be print and those known to be handwriting. Pages
+// without labels have print alone.
 package main
 
 import (

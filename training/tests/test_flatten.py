@@ -13,7 +13,7 @@ import onnx
 import torch
 
 from training import flatten
-from training.quantise import quantise, to_onnx
+from training.common.quantise import quantise, to_onnx
 from training.sheet import Sheet
 
 

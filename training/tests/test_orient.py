@@ -13,7 +13,7 @@ import onnx
 import torch
 
 from training import orient
-from training.quantise import quantise, to_onnx
+from training.common.quantise import quantise, to_onnx
 
 TESTDATA = Path(__file__).parents[2] / "internal" / "restore" / "testdata"
 
