@@ -2,10 +2,10 @@
 //
 //	go run ./bench/orient [-data bench/orient/data] [-v]
 //
-// The pages are held-out ones, captured, made by python3 -m training.orient pictures. Each is shown
-// at all four angles; it is right if it comes out upright, wrong if it was turned and is not, and
-// left if it stays as it lay for want of certainty. Pages with fewer than 20 letters and digits,
-// such as mazes, boards and music, are counted apart: many of them nobody could tell.
+// The pages are held-out ones, captured, made by python3 -m training.orient.benchmark pictures.
+// Each is shown at all four angles; it is right if it comes out upright, wrong if it was turned and
+// is not, and left if it stays as it lay for want of certainty. Pages with fewer than 20 letters
+// and digits, such as mazes, boards and music, are counted apart: many of them nobody could tell.
 package main
 
 import (

@@ -1,6 +1,6 @@
 """The library of printed pages: what its readers rely on.
 
-python3 -m unittest training.tests.test_pages
+python3 -m unittest training.layouts.test_library
 """
 
 import json

@@ -173,8 +173,8 @@ func readGrey(t *testing.T, name string) *image.Gray {
 	return m.(*image.Gray)
 }
 
-// Training shows the network what the engine does: even.png is what training/orient.py makes of
-// light.png, as its own test has it.
+// Training shows the network what the engine does: even.png is what training/orient/look.py makes
+// of light.png, as its own test has it.
 func TestPrintIsEvenAsInTraining(t *testing.T) {
 	light, want := readGrey(t, "light.png"), readGrey(t, "even.png")
 	got := printOf(light.Pix, light.Rect.Dx(), light.Rect.Dy(), 1, 2)

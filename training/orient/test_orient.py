@@ -1,6 +1,6 @@
 """The orientation network: how pages are cut for it, and how its votes are counted.
 
-python3 -m unittest training.tests.test_orient
+python3 -m unittest training.orient.test_orient
 """
 
 import tempfile
@@ -12,8 +12,8 @@ import numpy as np
 import onnx
 import torch
 
-from training import orient
 from training.common.quantise import quantise, to_onnx
+from training.orient import data, look, net
 
 TESTDATA = Path(__file__).parents[2] / "internal" / "restore" / "testdata"
 
@@ -33,18 +33,18 @@ class Light(unittest.TestCase):
     def test_a_dim_page_in_uneven_light_is_evened_to_the_same(self):
         grey = page_with_print([(100, 100), (700, 300)], (900, 700))
         dim = (grey * 0.5 * np.linspace(1, 0.5, 700)[None]).astype(np.uint8)
-        difference = np.abs(orient.evened(grey).astype(int) - orient.evened(dim))
-        self.assertLess((difference > orient.EDGE).sum(), 0.05 * (grey < 100).sum())
+        difference = np.abs(look.evened(grey).astype(int) - look.evened(dim))
+        self.assertLess((difference > look.EDGE).sum(), 0.05 * (grey < 100).sum())
 
     def test_the_light_is_evened_as_the_engine_has_it(self):
         """even.png is what evened() makes of light.png: where evened() is to change, write it anew,
         and the engine's test tells what follows."""
         np.testing.assert_allclose(
-            orient.evened(read_grey("light.png")), read_grey("even.png"), atol=1
+            look.evened(read_grey("light.png")), read_grey("even.png"), atol=1
         )
 
     def test_an_empty_page_stays_empty(self):
-        self.assertGreater(orient.evened(np.full((100, 90), 70, np.uint8)).min(), orient.PAPER - 10)
+        self.assertGreater(look.evened(np.full((100, 90), 70, np.uint8)).min(), look.PAPER - 10)
 
 
 class Sides(unittest.TestCase):
@@ -57,76 +57,75 @@ class Sides(unittest.TestCase):
                 for k in range(len(x))
             ]
         )
-        self.assertEqual(orient.turned(always, grey), 0)
-        self.assertEqual(orient.turned(in_turn, grey), 2)
+        self.assertEqual(look.turned(always, grey), 0)
+        self.assertEqual(look.turned(in_turn, grey), 2)
 
 
 class Pieces(unittest.TestCase):
     def test_a_piece_stays_upright_however_it_is_altered(self):
-        piece = np.full((orient.PIECE, orient.PIECE), orient.PAPER, np.uint8)
-        piece[: orient.PIECE // 2] = orient.INK
+        piece = np.full((data.PIECE, data.PIECE), look.PAPER, np.uint8)
+        piece[: data.PIECE // 2] = look.INK
         rng = np.random.default_rng(1)
         for _ in range(100):
-            part = orient.altered(rng, piece)
-            self.assertEqual(part.shape, (orient.CROP, orient.CROP))
-            middle = orient.CROP // 2
+            part = data.altered(rng, piece)
+            self.assertEqual(part.shape, (data.CROP, data.CROP))
+            middle = data.CROP // 2
             self.assertLess(part[:middle].mean() + 40, part[middle:].mean())
             self.assertLess(abs(part[:, :middle].mean() - part[:, middle:].mean()), 40)
 
     def test_what_nobody_can_tell_is_taught_as_any_way_up(self):
         with tempfile.TemporaryDirectory() as folder:
-            for name in ("00001.npy", f"{orient.UNTOLD}00001.npy"):
+            for name in ("00001.npy", f"{data.UNTOLD}00001.npy"):
                 np.save(
-                    Path(folder) / name,
-                    np.full((3, orient.PIECE, orient.PIECE), orient.PAPER, np.uint8),
+                    Path(folder) / name, np.full((3, data.PIECE, data.PIECE), look.PAPER, np.uint8)
                 )
-            _, probabilities = orient.Pieces(Path(folder)).batch(np.random.default_rng(1), 200)
+            _, probabilities = data.Pieces(Path(folder)).batch(np.random.default_rng(1), 200)
         untold = (probabilities == 0.25).all(1)
         self.assertTrue((probabilities[~untold].max(1).values == 1).all())
-        self.assertAlmostEqual(untold.float().mean().item(), orient.UNTOLD_SHARE, delta=0.1)
+        self.assertAlmostEqual(untold.float().mean().item(), data.UNTOLD_SHARE, delta=0.1)
 
 
 class Windows(unittest.TestCase):
     def test_the_busiest_comes_first_and_none_shows_the_same_print(self):
         grey = page_with_print([(40, 40), (1200, 800), (1200, 650)])
-        found = list(orient.windows(grey, orient.SIDE))
+        found = list(look.windows(grey, net.SIDE))
         self.assertEqual(len(found), 2)
-        edges = [orient.edges(w).sum() for w in found]
+        edges = [look.edges(w).sum() for w in found]
         self.assertGreater(edges[0], 1.5 * edges[1])
-        self.assertEqual(sum(edges), orient.edges(grey).sum())
+        self.assertEqual(sum(edges), look.edges(grey).sum())
 
     def test_the_busiest_is_that_of_the_engine(self):
         """The engine's test has the same window of even.png, and as many edges."""
         even = read_grey("even.png")
-        window = next(orient.windows(even, 96))
+        window = next(look.windows(even, 96))
         np.testing.assert_array_equal(window, even[64:160, :96])
-        self.assertEqual(orient.edges(even)[64:160, :96].sum(), 3720)
+        self.assertEqual(look.edges(even)[64:160, :96].sum(), 3720)
 
     def test_a_page_without_print_is_looked_at_once(self):
-        self.assertEqual(len(list(orient.windows(page_with_print([]), orient.SIDE))), 1)
+        self.assertEqual(len(list(look.windows(page_with_print([]), net.SIDE))), 1)
 
 
 class Votes(unittest.TestCase):
     def setUp(self):
         torch.manual_seed(1)
-        self.voter = orient.Orienter().eval()
+        self.voter = net.Orienter().eval()
 
     def test_the_sums_are_those_of_the_windows(self):
         x = torch.rand(1, 1, 64, 128)
         with torch.no_grad():
-            votes, sums = self.voter(x), orient.Counted(self.voter)(x)
+            votes, sums = self.voter(x), net.Counted(self.voter)(x)
         weight = torch.sigmoid(votes[0, 4])
         torch.testing.assert_close(sums[0, 4], weight.sum())
         torch.testing.assert_close(sums[0, 2], (votes[0, 2] * weight).sum())
 
     def test_twice_the_evidence_is_surer(self):
         sums = torch.tensor([[40.0, 10, 20, 10, 50]])
-        once, twice = (orient.logits(s).softmax(1)[0, 0].item() for s in (sums, 2 * sums))
+        once, twice = (net.logits(s).softmax(1)[0, 0].item() for s in (sums, 2 * sums))
         self.assertGreater(twice, once)
 
     def test_the_network_in_eight_bits_votes_alike_and_can_be_written(self):
         samples = [torch.rand(2, 1, 64, 64) for _ in range(4)]
-        counted = orient.Counted(self.voter)
+        counted = net.Counted(self.voter)
         with torch.no_grad():
             before = counted(samples[0])
             counted.voter = quantise(counted.voter, [(s,) for s in samples])
