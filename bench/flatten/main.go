@@ -3,7 +3,7 @@
 //
 //	go run ./bench/flatten [-data bench/flatten/data] [-out OUT]
 //
-// The pages are made by training/flatten_benchmark.py, which knows where each of their points lies
+// The pages are made by training/flatten/benchmark.py, which knows where each of their points lies
 // in the picture. For each page, before and after:
 //
 //	shift  mean distance of the page's points from where they belong, in pixels of the picture,

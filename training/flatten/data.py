@@ -1,105 +1,25 @@
-"""The flattening network: how a sheet is bent, turned and seen, from the look of a whole picture.
+"""Samples that the flattening network learns from: printed pages, bent, lit and seen.
 
-    python3 -m training.flatten train --minutes 60 --out build/flatten
-    python3 -m training.flatten measure build/flatten/last.pt            held-out pages
-    python3 -m training.flatten sheet OUT.png                            samples, and the same made
-        flat
-    python3 -m training.flatten export build/flatten/last.pt             models/flatten.onnx and its
-        manifest
+    python3 -m training.flatten.data OUT.png    draws some, and the same made flat
 
-Input   float [1, 1, HEIGHT, WIDTH], grey 0..1: the whole upright picture, in the middle of its own
-        median grey.
-Output  float [1, 3, ROWS, COLUMNS]: a coarse backward grid. The nodes are those of the flat page,
-        STEP pixels apart from the middle of the
-        first STEP pixels on; the first two planes say how far right and down of it, in steps, each
-            node is found in the picture, the third the
-        logarithm of how far off that may be. Size and place of the flat page are not told: it is as
-            large as in the picture, and lies where it does.
-
-The idea of a coarse grid that is learnt from warps which are known is that of Verhoeven, Magne and
-Sorkine-Hornung, 2023 (UVDoc).
+All are of held-out pages there, and beside them, with --init, what a checkpoint makes of them.
 """
 
 import argparse
-import hashlib
-import json
 import math
-import multiprocessing
-import time
-from pathlib import Path
 
 import cv2
 import numpy as np
 import torch
-from torch import nn
 
 from training.common import capture
-from training.common.layers import Context, Residual, conv
 from training.common.paths import data_root
-from training.common.quantise import quantise, to_onnx
-from training.sheet import Sheet, folded, straight
+from training.flatten.net import COLUMNS, HEIGHT, ROWS, STEP, WIDTH, load
+from training.flatten.sheet import Sheet, folded, straight
 
-WIDTH, HEIGHT, STEP = 320, 416, 16
-COLUMNS, ROWS = WIDTH // STEP, HEIGHT // STEP
 FINE = 2  # pages are drawn so much larger, then reduced
-WIDTHS = (16, 32, 64, 96)
 LATTICE = 10  # pixels between the places of a picture whose points are computed
 BEYOND = 0.06  # how far beyond the page's edge a node still counts, in halves of its longer side
-
-
-class Flattener(nn.Module):
-    def __init__(self, w=WIDTHS):
-        super().__init__()
-        self.stem = nn.Sequential(
-            nn.Conv2d(1, w[0], 6, 2, 2, bias=False), nn.BatchNorm2d(w[0]), nn.ReLU(inplace=True)
-        )
-        self.enter = nn.Sequential(
-            conv(w[0], w[1], stride=2),
-            conv(w[1], w[2], stride=2),
-            Residual(w[2]),
-            conv(w[2], w[3], stride=2),
-        )
-        self.where = nn.Parameter(torch.zeros(1, w[3], ROWS, COLUMNS))
-        self.body = nn.Sequential(
-            *[Residual(w[3], d) for d in (1, 2, 4)],
-            Context(w[3]),
-            *[Residual(w[3], d) for d in (8, 4, 2, 1)],
-        )
-        # of places right and down, along rows and columns of nodes
-        self.slopes = nn.Conv2d(w[3], 4, 3, 1, 1)
-        self.doubt = nn.Conv2d(w[3], 1, 3, 1, 1)
-        nn.init.zeros_(self.slopes.weight)
-        self.register_buffer("integral", integral(), persistent=False)
-
-    def forward(self, x):
-        x = self.body(self.enter(self.stem(x - 0.5)) + self.where)
-        places = self.slopes(x).flatten(2).reshape(-1, 2, 2 * ROWS * COLUMNS) @ self.integral
-        return torch.cat([places.reshape(-1, 2, ROWS, COLUMNS), self.doubt(x)], 1)
-
-
-def integral():
-    """The matrix that makes places of nodes, with a mean of zero, of their slopes along rows and
-    along columns, by least squares: [2 N, N]. How text runs is seen where it stands, where it
-    belongs only from afar; so slopes are what the network learns."""
-    nodes = np.arange(ROWS * COLUMNS).reshape(ROWS, COLUMNS)
-    pairs = [
-        (nodes[:, :-1].ravel(), nodes[:, 1:].ravel(), 0),
-        (nodes[:-1].ravel(), nodes[1:].ravel(), nodes.size),
-    ]
-    steps, means = [], []
-    for a, b, first in pairs:
-        k = np.arange(a.size)
-        step, mean = np.zeros((a.size, nodes.size)), np.zeros((a.size, 2 * nodes.size))
-        step[k, a], step[k, b] = -1, 1
-        mean[k, first + a] = mean[k, first + b] = 0.5
-        steps.append(step)
-        means.append(mean)
-    return torch.from_numpy(
-        (np.linalg.pinv(np.concatenate(steps)) @ np.concatenate(means)).T.astype(np.float32)
-    )
-
-
-# ---- samples ----
 
 
 def profile(rng):
@@ -359,140 +279,10 @@ def maker(seed, split, batch, to):
         to.put(tuple(np.stack(v) for v in zip(*[sample(rng, library) for _ in range(batch)])))
 
 
-# ---- training ----
-
-
-def errors(out, grid, counts):
-    """How far nodes are off, up to where the page lies and how large it is: float [N, 2, ROWS,
-    COLUMNS] in steps; which count: float [N, 1, ...]."""
-    m = counts[:, None].float()
-    n = m.sum((2, 3), keepdim=True)
-    e = (out[:, :2] - grid) * m
-    e = (e - e.sum((2, 3), keepdim=True) / n) * m
-    ys, xs = torch.meshgrid(
-        torch.arange(ROWS, dtype=torch.float32),
-        torch.arange(COLUMNS, dtype=torch.float32),
-        indexing="ij",
-    )
-    at = torch.stack([xs, ys])[None].to(e)
-    at = (at - (at * m).sum((2, 3), keepdim=True) / n) * m
-    scale = (e * at).sum((1, 2, 3), keepdim=True) / (at * at).sum((1, 2, 3), keepdim=True)
-    return e - scale * at, m
-
-
-def loss_of(out, grid, counts):
-    e, m = errors(out, grid, counts)
-    far = (e * e).sum(1, keepdim=True).add(1e-6).sqrt()
-    n = m.sum()
-    place = (far * m).sum() / n
-    shape = (
-        sum(
-            (
-                torch.diff(e, dim=d).abs()
-                * torch.minimum(*(m.narrow(d, k, m.shape[d] - 1) for k in (0, 1)))
-            ).sum()
-            for d in (2, 3)
-        )
-        / n
-    )
-    b = out[:, 2:].clamp(-6, 3)
-    doubt = ((far.detach() * torch.exp(-b) + b) * m).sum() / n
-    return place + 3 * shape + 0.1 * doubt, place, shape
-
-
 def mirrored(pictures, grid, counts):
     """The same samples, left and right swapped."""
     grid = grid.flip(3) * torch.tensor([-1.0, 1.0])[None, :, None, None]
     return pictures.flip(2), grid, counts.flip(2)
-
-
-def train(a):
-    torch.set_num_threads(a.threads)
-    torch.manual_seed(a.seed)
-    queue = multiprocessing.Queue(8)
-    makers = [
-        multiprocessing.Process(
-            target=maker, args=([a.seed, k], "train", a.batch, queue), daemon=True
-        )
-        for k in range(a.processes)
-    ]
-    for m in makers:
-        m.start()
-    model = Flattener().to(memory_format=torch.channels_last)
-    if a.init:
-        model.load_state_dict(torch.load(a.init, map_location="cpu")["ema"])
-    optimizer = torch.optim.AdamW(model.parameters(), a.rate, weight_decay=0.01)
-    ema = {k: v.detach().clone().float() for k, v in model.state_dict().items()}
-    out = Path(a.out)
-    out.mkdir(parents=True, exist_ok=True)
-    step, means, batch = 0, np.zeros(3), None
-    started = time.time()
-    while (past := (time.time() - started) / 60 / a.minutes) < 1:
-        for g in optimizer.param_groups:
-            g["lr"] = (
-                a.rate * min(1, (step + 1) / 100) * max(0.5 * (1 + math.cos(math.pi * past)), 0.01)
-            )
-        # samples are dear
-        batch = mirrored(*batch) if step % 2 else [torch.from_numpy(v) for v in queue.get()]
-        pictures, grid, counts = batch
-        x = (pictures[:, None].float() / 255).contiguous(memory_format=torch.channels_last)
-        with torch.autocast("cpu", torch.bfloat16):
-            predicted = model(x)
-        losses = loss_of(predicted.float(), grid, counts)
-        optimizer.zero_grad()
-        losses[0].backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 2.0)
-        optimizer.step()
-        step += 1
-        decay = min(0.998, (1 + step) / (10 + step))
-        with torch.no_grad():
-            for k, v in model.state_dict().items():
-                ema[k].mul_(decay).add_(v.float(), alpha=1 - decay)
-        means += (np.array([l.item() for l in losses]) - means) * max(0.003, 1 / step)
-        if step % 200 == 0:
-            print(
-                f"{(time.time() - started) / 60:5.1f} min  step {step}  loss {means[0]:.4f}  "
-                f"off {means[1] * STEP:.2f} px  shape {means[2] * STEP:.3f} px",
-                flush=True,
-            )
-            torch.save(
-                {"ema": ema, "step": step, "version": time.strftime("%Y-%m-%d")}, out / "last.pt"
-            )
-    torch.save({"ema": ema, "step": step, "version": time.strftime("%Y-%m-%d")}, out / "last.pt")
-    for m in makers:
-        m.terminate()
-
-
-def load(path):
-    state = torch.load(path, map_location="cpu")
-    model = Flattener()
-    model.load_state_dict(state["ema"])
-    return model.eval(), state
-
-
-# ---- measuring ----
-
-
-@torch.no_grad()
-def measure(model, count, seed=1):
-    """How far off the nodes are on held-out pages, in pixels of the input, before and after, and
-    how many pages the network makes worse."""
-    rng, library = np.random.default_rng(seed), pages("val")
-    before, after = [], []
-    for _ in range(count):
-        picture, grid, counts = sample(rng, library)
-        grid, counts = torch.from_numpy(grid)[None], torch.from_numpy(counts)[None]
-        out = model(torch.from_numpy(picture)[None, None].float() / 255)
-        for o, to in ((torch.zeros_like(out), before), (out, after)):
-            e, m = errors(o, grid, counts)
-            to.append(float(((e * e).sum(1, keepdim=True).sqrt() * m).sum() / m.sum()) * STEP)
-    before, after = np.array(before), np.array(after)
-    return {
-        "pages": count,
-        "before_px": round(before.mean(), 2),
-        "after_px": round(after.mean(), 2),
-        "worse": round(float((after > before).mean()), 3),
-    }
 
 
 def flat(picture, grid):
@@ -523,59 +313,17 @@ def draw(a):
                         )
                     )
         rows.append(np.concatenate(row, 1))
-    cv2.imwrite(a.checkpoint, np.concatenate(rows))
-
-
-def export(a):
-    model, state = load(a.checkpoint)
-    rng, library = np.random.default_rng(1), pages("train")
-    shots = [
-        (
-            torch.from_numpy(np.stack([sample(rng, library)[0] for _ in range(8)]))[:, None].float()
-            / 255,
-        )
-        for _ in range(24)
-    ]
-    whole = measure(model, a.count)
-    rounded = quantise(model, shots)
-    path = a.models / "flatten.onnx"
-    to_onnx(rounded, path, (torch.rand(1, 1, HEIGHT, WIDTH),), ["page", "grid"])
-    manifest = {
-        "name": "flatten",
-        "version": state["version"],
-        "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
-        "width": WIDTH,
-        "height": HEIGHT,
-        "inputs": ["page"],
-        "output": "grid",
-        "metrics": measure(rounded, a.count),
-        "float": whole,
-    }
-    (a.models / "flatten.json").write_text(json.dumps(manifest, indent=1) + "\n")
-    print(json.dumps(manifest, indent=1))
+    cv2.imwrite(a.out, np.concatenate(rows))
 
 
 def main():
     p = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    p.add_argument("command", choices=["train", "measure", "sheet", "export"])
-    p.add_argument("checkpoint", nargs="?", help="or the picture that a sheet is drawn to")
-    p.add_argument("--count", default=400, type=int, help="pages to measure on")
-    p.add_argument("--init", help="a checkpoint to go on from")
-    p.add_argument("--threads", default=2, type=int)
-    p.add_argument("--processes", default=1, type=int, help="that make samples")
-    p.add_argument("--minutes", default=20, type=float)
-    p.add_argument("--rate", default=1.5e-3, type=float)
-    p.add_argument("--batch", default=8, type=int)
+    p.add_argument("out")
+    p.add_argument("--init", help="a checkpoint")
     p.add_argument("--seed", default=1, type=int)
-    p.add_argument("--out", default="build/flatten")
-    p.add_argument("--models", default="models", type=Path)
-    a = p.parse_args()
-    if a.command == "measure":
-        print(json.dumps(measure(load(a.checkpoint)[0], a.count)))
-    else:
-        {"train": train, "sheet": draw, "export": export}[a.command](a)
+    draw(p.parse_args())
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The flattening network: how bent sheets are drawn for it, and what its grid says.
 
-python3 -m unittest training.tests.test_flatten
+python3 -m unittest training.flatten.test_flatten
 """
 
 import tempfile
@@ -12,9 +12,9 @@ import numpy as np
 import onnx
 import torch
 
-from training import flatten
 from training.common.quantise import quantise, to_onnx
-from training.sheet import Sheet
+from training.flatten import data, measure, net
+from training.flatten.sheet import Sheet
 
 
 def crosses():
@@ -65,8 +65,8 @@ class Samples(unittest.TestCase):
         ):
             rng, shot = np.random.default_rng(4), None
             while shot is None or shot[0].std() < 30:  # some are drawn too faint to be measured
-                shot = flatten.drawn(rng, page, body)
-            flat = flatten.flat(*shot[:2])
+                shot = data.drawn(rng, page, body)
+            flat = data.flat(*shot[:2])
             at = middles(flat)
             apart = at[None] - at[:, None]
             pitch = np.sort(np.linalg.norm(apart, axis=2), 1)[:, 1].mean()
@@ -82,47 +82,44 @@ class Samples(unittest.TestCase):
     def test_a_mirrored_sample_is_one_too(self):
         rng, shot = np.random.default_rng(2), None
         while shot is None:
-            shot = flatten.drawn(
+            shot = data.drawn(
                 rng,
                 crosses(),
                 Sheet(across=lambda s: 0.4 * np.sin(2 * s + 1), tilt=(9, 6), turn=3, distance=3),
             )
-        other = flatten.mirrored(*(torch.from_numpy(v)[None] for v in shot))
-        a, b = (
-            flatten.flat(shot[0], shot[1]),
-            flatten.flat(other[0][0].numpy(), other[1][0].numpy()),
-        )
+        other = data.mirrored(*(torch.from_numpy(v)[None] for v in shot))
+        a, b = (data.flat(shot[0], shot[1]), data.flat(other[0][0].numpy(), other[1][0].numpy()))
         self.assertLess(np.abs(a.astype(int) - b[:, ::-1]).mean(), 1)
 
 
 class Network(unittest.TestCase):
     def test_slopes_add_up_to_places(self):
-        ys, xs = np.mgrid[0 : flatten.ROWS, 0 : flatten.COLUMNS].astype(np.float32)
+        ys, xs = np.mgrid[0 : net.ROWS, 0 : net.COLUMNS].astype(np.float32)
         places = 0.01 * xs * xs + 0.02 * xs * ys
         slopes = torch.from_numpy(
             np.concatenate([(0.02 * xs + 0.02 * ys).ravel(), (0.02 * xs).ravel()])
         )
-        found = (slopes @ flatten.integral()).numpy().reshape(places.shape)
+        found = (slopes @ net.integral()).numpy().reshape(places.shape)
         np.testing.assert_allclose(found, places - places.mean(), atol=1e-4)
 
     def test_the_place_and_the_size_of_a_page_are_no_errors(self):
         ys, xs = torch.meshgrid(
-            torch.arange(flatten.ROWS).float(), torch.arange(flatten.COLUMNS).float(), indexing="ij"
+            torch.arange(net.ROWS).float(), torch.arange(net.COLUMNS).float(), indexing="ij"
         )
         grid, counts = (
-            torch.zeros(1, 2, flatten.ROWS, flatten.COLUMNS),
-            torch.ones(1, flatten.ROWS, flatten.COLUMNS, dtype=torch.bool),
+            torch.zeros(1, 2, net.ROWS, net.COLUMNS),
+            torch.ones(1, net.ROWS, net.COLUMNS, dtype=torch.bool),
         )
         moved = torch.stack([0.3 + 0.1 * xs, 0.1 * ys - 2, 0 * xs])[None]
-        self.assertLess(flatten.errors(moved, grid, counts)[0].abs().max(), 1e-4)
+        self.assertLess(measure.errors(moved, grid, counts)[0].abs().max(), 1e-4)
         turned = torch.stack([-0.1 * ys, 0.1 * xs, 0 * xs])[None]
-        self.assertGreater(flatten.errors(turned, grid, counts)[0].abs().max(), 0.5)
+        self.assertGreater(measure.errors(turned, grid, counts)[0].abs().max(), 0.5)
 
     def test_the_network_in_eight_bits_sees_alike_and_can_be_written(self):
         torch.manual_seed(1)
-        model = flatten.Flattener().eval()
+        model = net.Flattener().eval()
         torch.nn.init.normal_(model.slopes.weight, std=0.02)
-        samples = [torch.rand(2, 1, flatten.HEIGHT, flatten.WIDTH) for _ in range(2)]
+        samples = [torch.rand(2, 1, net.HEIGHT, net.WIDTH) for _ in range(2)]
         with torch.no_grad():
             before = model(samples[0])
             rounded = quantise(model, [(s,) for s in samples])

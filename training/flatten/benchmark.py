@@ -1,9 +1,9 @@
 """Makes the benchmark of straightening: printed pages as a scanner or a camera at an angle sees
 them.
 
-    python3 -m training.flatten_benchmark --out bench/flatten/data
-    python3 -m training.flatten_benchmark --random 60 --out build/sheets     sheets bent, held, lit
-        and framed at random, as training.flatten draws them
+    python3 -m training.flatten.benchmark --out bench/flatten/data
+    python3 -m training.flatten.benchmark --random 60 --out build/sheets     sheets bent, held, lit
+        and framed at random, as training.flatten.data draws them
 
 For every case it writes CLASS-N.jpg, and for all of them cases.json: [{"name", "class", "page",
 "map", "text"}]. page is the size of the flat page; map says for ROWS x COLUMNS of its points,
@@ -21,10 +21,10 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from training import flatten
 from training.common import capture
 from training.common.paths import data_root
-from training.sheet import Sheet, folded, straight
+from training.flatten import data
+from training.flatten.sheet import Sheet, folded, straight
 
 EM, READ_EM = 11, 16  # pixels of body text
 COLUMNS, ROWS = 13, 17
@@ -198,10 +198,10 @@ class Snapshot(Camera):
     def __init__(self, rng, w, h):
         self.w, self.h, self.half, self.zoom = w, h, max(w, h) / 2, 1
         while True:
-            self.sheet, self.offset = flatten.sheet(rng), np.zeros(2)
+            self.sheet, self.offset = data.sheet(rng), np.zeros(2)
             xs, ys = np.meshgrid(np.linspace(0, w, 9), np.linspace(0, h, 9))
             seen = self.place(xs, ys).reshape(2, -1)
-            self.offset, size = flatten.framed(rng, seen.min(1), seen.max(1))
+            self.offset, size = data.framed(rng, seen.min(1), seen.max(1))
             self.size = tuple(int(v) for v in np.ceil(size))
             self.points = super().back()
             on = self.on()
@@ -221,7 +221,7 @@ class Snapshot(Camera):
     def light(self, rng):
         u, v = (self.points[:, ::LIT, ::LIT].astype(np.float64) - self.middle(3)) / self.half
         return cv2.resize(
-            flatten.light(rng, self.sheet, u, v).astype(np.float32),
+            data.light(rng, self.sheet, u, v).astype(np.float32),
             self.size,
             interpolation=cv2.INTER_CUBIC,
         )
@@ -285,7 +285,7 @@ def snapshots(a):
             rng,
             image,
             camera,
-            lambda *size, rng=rng: flatten.desk(rng, *size[::-1]),
+            lambda *size, rng=rng: data.desk(rng, *size[::-1]),
             lambda _, camera=camera, rng=rng: camera.light(rng),
         )
         cv2.imwrite(str(a.out / f"{name}.jpg"), picture, [cv2.IMWRITE_JPEG_QUALITY, 80])
