@@ -5,23 +5,21 @@ import unittest
 import numpy as np
 import torch
 
-from training import judge
+from training.judge import net, train
 
 
 def page(rng, n):
-    regions = torch.from_numpy(rng.normal(0, 0.5, (n, judge.TRAITS)).astype(np.float32))
+    regions = torch.from_numpy(rng.normal(0, 0.5, (n, net.TRAITS)).astype(np.float32))
     regions[:, 0] = 1
-    near = torch.from_numpy(rng.integers(0, n, (n, judge.NEAR)).astype(np.float32))
-    bonds = torch.from_numpy(
-        rng.normal(0, 0.5, (n, judge.NEAR, judge.BOND_TRAITS)).astype(np.float32)
-    )
-    bonds[..., 0] = torch.from_numpy(rng.integers(0, 2, (n, judge.NEAR)).astype(np.float32))
+    near = torch.from_numpy(rng.integers(0, n, (n, net.NEAR)).astype(np.float32))
+    bonds = torch.from_numpy(rng.normal(0, 0.5, (n, net.NEAR, net.BOND_TRAITS)).astype(np.float32))
+    bonds[..., 0] = torch.from_numpy(rng.integers(0, 2, (n, net.NEAR)).astype(np.float32))
     return regions, near, bonds
 
 
 def trained():
     torch.manual_seed(1)
-    model = judge.Judge()
+    model = net.Judge()
     torch.nn.init.normal_(model.answer[1].weight)
     return model.eval()
 
@@ -29,9 +27,9 @@ def trained():
 class TestJudge(unittest.TestCase):
     def test_begins_with_the_segmenters_word(self):
         regions, near, bonds = page(np.random.default_rng(1), 40)
-        odds = judge.Judge()(regions, near, bonds)
-        clear = regions[:, judge.HAND].abs() > 0.15
-        self.assertTrue(torch.equal((odds > 0)[clear], (regions[:, judge.HAND] > 0)[clear]))
+        odds = net.Judge()(regions, near, bonds)
+        clear = regions[:, net.HAND].abs() > 0.15
+        self.assertTrue(torch.equal((odds > 0)[clear], (regions[:, net.HAND] > 0)[clear]))
 
     def test_where_nobody_seems_to_have_written_regions_must_be_surer(self):
         model, regions = trained(), page(np.random.default_rng(4), 40)
@@ -68,21 +66,21 @@ class TestJudge(unittest.TestCase):
     def test_every_page_counts_the_same(self):
         known = torch.tensor([[5000.0, 0], [0, 800]])
         odds, page = torch.tensor([-2.0, 1.0]), torch.tensor([3.0])
-        once, ten_times = judge.loss_of(odds, page, known), judge.loss_of(odds, page, 10 * known)
+        once, ten_times = train.loss_of(odds, page, known), train.loss_of(odds, page, 10 * known)
         self.assertAlmostEqual(float(once), float(ten_times), places=4)
-        self.assertGreater(float(judge.loss_of(-odds, page, known)), float(once))
-        self.assertGreater(float(judge.loss_of(odds, -page, known)), float(once))
+        self.assertGreater(float(train.loss_of(-odds, page, known)), float(once))
+        self.assertGreater(float(train.loss_of(odds, -page, known)), float(once))
 
     def test_print_lost_weighs_more_than_writing_left(self):
         known, sure = torch.tensor([[500.0, 0], [0, 500]]), torch.tensor([3.0])
-        as_writing = judge.loss_of(torch.tensor([2.0, 2.0]), sure, known)
-        as_print = judge.loss_of(torch.tensor([-2.0, -2.0]), sure, known)
+        as_writing = train.loss_of(torch.tensor([2.0, 2.0]), sure, known)
+        as_print = train.loss_of(torch.tensor([-2.0, -2.0]), sure, known)
         self.assertGreater(float(as_writing), float(as_print))
 
     def test_one_small_region_spoils_a_page_that_nobody_wrote_on(self):
         known, page_odds = torch.tensor([[9000.0, 0], [1, 0]]), torch.tensor([-3.0])
-        of_last = lambda odds: float(judge.loss_of(torch.tensor([-9.0, odds]), page_odds, known))
-        by_area = judge.PRINT_WEIGHT * 12 / 9001
+        of_last = lambda odds: float(train.loss_of(torch.tensor([-9.0, odds]), page_odds, known))
+        by_area = train.PRINT_WEIGHT * 12 / 9001
         self.assertGreater(of_last(6.0) - of_last(-6.0), 0.5 + by_area)
 
 

@@ -5,7 +5,7 @@
 #
 # A fold's segmenter is trained by recipes/fold.toml, which begins with nothing.
 set -eu
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 data=$(cd "${UNINK_DATA:-training/data}" && pwd)
 out=build/judge
 regions=
@@ -20,14 +20,14 @@ for fold in 0 1; do
 	python3 -m training.common.data make --split train --count 240 --seed 7$fold
 	python3 -m training.segment.train training/recipes/fold.toml --out "$out/run$fold"
 	python3 -m training.segment.export "$out/run$fold/weights.pt" --out "$out/models$fold"
-	python3 -m training.judge pages "$out/pages$fold" --split fold --seed $fold
-	go run ./training/regions -dir "$out/pages$fold" -out "$out/regions$fold" \
+	python3 -m training.judge.data "$out/pages$fold" --split fold --seed $fold
+	go run ./training/judge/regions -dir "$out/pages$fold" -out "$out/regions$fold" \
 		-models "$out/models$fold"
 	regions="$regions $out/regions$fold"
 done
 export UNINK_DATA="$data"
-python3 -m training.judge pages "$out/pages"
-go run ./training/regions -dir "$out/pages" -out "$out/regions"
+python3 -m training.judge.data "$out/pages"
+go run ./training/judge/regions -dir "$out/pages" -out "$out/regions"
 # shellcheck disable=SC2086
-python3 -m training.judge train $regions --val "$out/regions" --out training/judge.pt
-python3 -m training.judge export training/judge.pt
+python3 -m training.judge.train $regions --val "$out/regions" --out training/judge.pt
+python3 -m training.judge.export training/judge.pt

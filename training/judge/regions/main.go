@@ -1,7 +1,7 @@
 // Command regions writes what the network that judges regions of ink learns from
-// (training/judge.py).
+// (training/judge/net.py).
 //
-//	go run ./training/regions -dir DIR -out OUT [-models MODELS]
+//	go run ./training/judge/regions -dir DIR -out OUT [-models MODELS]
 //
 // MODELS holds segment.onnx and overview.onnx with their manifests, as training.segment.export
 // writes them; models/ of this repository by default. DIR/pages holds pages, DIR/labels a PNG of

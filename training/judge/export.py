@@ -1,0 +1,61 @@
+"""Exports the judge, with its manifest.
+
+python3 -m training.judge.export OUT.pt [--out models]
+"""
+
+import argparse
+import hashlib
+import json
+import time
+from pathlib import Path
+
+import torch
+
+from training.common import layers
+from training.judge.net import BOND_TRAITS, NEAR, TRAITS, Judge
+
+
+def export(a):
+    judge = Judge()
+    version = time.strftime("%Y-%m-%d")
+    if a.checkpoint:
+        state = torch.load(a.checkpoint)
+        judge.load_state_dict(state["state"])
+        version = state["version"]
+    path, n = Path(a.out) / "judge.onnx", 512
+    example = (torch.rand(n, TRAITS), torch.zeros(n, NEAR), torch.rand(n, NEAR, BOND_TRAITS))
+    names = ["regions", "near", "bonds"]
+    torch.onnx.export(
+        judge.eval(),
+        example,
+        path,
+        input_names=names,
+        output_names=["odds"],
+        opset_version=17,
+        dynamo=False,
+        dynamic_axes={name: {0: "n"} for name in names + ["odds"]},
+    )
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    manifest = {
+        "name": "judge",
+        "version": version,
+        "sha256": digest,
+        "inputs": names,
+        "output": "odds",
+        "parameters": layers.parameters(judge),
+    }
+    path.with_suffix(".json").write_text(json.dumps(manifest, indent=1) + "\n")
+    print(json.dumps(manifest, indent=1))
+
+
+def main():
+    p = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    p.add_argument("checkpoint", nargs="?", help="without one, untrained: the segmenter's own word")
+    p.add_argument("--out", default="models")
+    export(p.parse_args())
+
+
+if __name__ == "__main__":
+    main()
