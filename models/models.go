@@ -14,7 +14,8 @@ import (
 //go:embed *.json
 var manifests embed.FS
 
-// Manifest describes a network.
+// Manifest describes a network: what training, which reads the same file, and this program both
+// need to know of it. What a network has no use for is zero.
 type Manifest struct {
 	Name    string   `json:"name"`
 	Version string   `json:"version"`
@@ -22,6 +23,47 @@ type Manifest struct {
 	Em      float64  `json:"em"`     // of body text, in pixels, that it wants
 	Inputs  []string `json:"inputs"` // names of its tensors
 	Output  string   `json:"output"`
+
+	Side       int     `json:"side"` // of its picture, in pixels, where that is square
+	Width      int     `json:"width"`
+	Height     int     `json:"height"`
+	Multiple   int     `json:"multiple"`    // of which the sides of its picture are multiples
+	Largest    float64 `json:"largest"`     // scale of its picture at most, against the segmenter's
+	Stride     int     `json:"stride"`      // pixels to a value of each plane of its output
+	Planes     int     `json:"planes"`      // of its output
+	Step       int     `json:"step"`        // pixels between the nodes of its grid
+	Traits     int     `json:"traits"`      // of a region
+	Near       int     `json:"near"`        // neighbours of a region that it is told of
+	BondTraits int     `json:"bond_traits"` // of a region and a neighbour
+	Look       Look    `json:"look"`
+}
+
+// Look is how the orientation network has a page shown to it, and when it is believed.
+type Look struct {
+	Cell    int      `json:"cell"`    // pixels: the paper's light is told for each
+	Paper   float64  `json:"paper"`   // grey level that paper is brought to
+	Ink     float64  `json:"ink"`     // and its strongest print
+	Faint   int      `json:"faint"`   // grey levels of contrast below which nothing is print
+	Gain    float64  `json:"gain"`    // by which contrast is raised at most
+	Edge    int      `json:"edge"`    // grey levels: larger steps are print
+	Step    int      `json:"step"`    // pixels between the windows that are compared
+	Windows int      `json:"windows"` // that are looked at, at each size of print, until it is sure
+	Least   float64  `json:"least"`   // share of a window that must be edges for another look
+	Sizes   [][2]int `json:"sizes"`   // of print, as fractions of the likely one: tried after it
+	Sure    float64  `json:"sure"`    // from this probability on it is believed how a page lies
+	// That a window lies upright, if it is seen from one side alone.
+	SureAlone float64 `json:"sure_alone"`
+	// If all windows at all sizes say so together; below it a page is left as it lies.
+	SureTogether float64 `json:"sure_together"`
+}
+
+// Of returns the manifest of a network, which every program holds.
+func Of(name string) Manifest {
+	m, err := manifest(manifests, name)
+	if err != nil {
+		panic(err)
+	}
+	return m
 }
 
 // Segment returns the network that tells handwriting from print, and its manifest. Its inputs are
@@ -68,12 +110,8 @@ func Read(from fs.FS, name string) (onnx []byte, m Manifest, err error) {
 // check reads a manifest and the network that belongs to it.
 func check(from fs.FS, name string, network func(name string) ([]byte, error)) (onnx []byte,
 	m Manifest, err error) {
-	manifest, err := fs.ReadFile(from, name+".json")
-	if err != nil {
+	if m, err = manifest(from, name); err != nil {
 		return nil, m, err
-	}
-	if err := json.Unmarshal(manifest, &m); err != nil {
-		return nil, m, fmt.Errorf("%s.json: %w", name, err)
 	}
 	if onnx, err = network(name); err != nil {
 		return nil, m, err
@@ -83,4 +121,15 @@ func check(from fs.FS, name string, network func(name string) ([]byte, error)) (
 			"after it was trained anew", name, name)
 	}
 	return onnx, m, nil
+}
+
+func manifest(from fs.FS, name string) (m Manifest, err error) {
+	text, err := fs.ReadFile(from, name+".json")
+	if err != nil {
+		return m, err
+	}
+	if err := json.Unmarshal(text, &m); err != nil {
+		return m, fmt.Errorf("%s.json: %w", name, err)
+	}
+	return m, nil
 }

@@ -4,6 +4,17 @@ package nn
 import (
 	"context"
 	"errors"
+
+	"unink/models"
+)
+
+// What training and this program both need to know of the networks.
+var (
+	segmenter = models.Of("segment")
+	overview  = models.Of("overview")
+	judge     = models.Of("judge")
+	orienter  = models.Of("orient")
+	flattener = models.Of("flatten")
 )
 
 // ErrDevice says that the inference library or the device is not usable here.
@@ -30,22 +41,25 @@ var LargestTile = Shape{640, 896}
 
 // Overview is the shape of the small picture of the whole page that the segmentation network's
 // overview looks at.
-var Overview = Shape{512, 512}
+var Overview = Shape{overview.Side, overview.Side}
+
+// LargestOverview is the scale of that picture at most, against that of the tiles.
+var LargestOverview = overview.Largest
 
 // The context is what the overview says of the page: a vector of ContextPlanes values for each
 // square of ContextStride pixels of its picture. The segmentation network wants it for each square
 // of Cell pixels of a tile.
-const (
-	ContextPlanes = 64
-	ContextStride = 8
-	Cell          = 32
+var (
+	ContextPlanes = overview.Planes
+	ContextStride = overview.Stride
+	Cell          = segmenter.Multiple
 )
 
 // Window is the shape of the part of a page that the orientation network looks at.
-var Window = Shape{384, 384}
+var Window = Shape{orienter.Side, orienter.Side}
 
 // Whole is the shape of the whole page that the flattening network looks at.
-var Whole = Shape{320, 416}
+var Whole = Shape{flattener.Width, flattener.Height}
 
 // Pixels of a picture of this shape.
 func (s Shape) Pixels() int { return s.W * s.H }
@@ -58,7 +72,8 @@ type Layout func(Shape) (in [][]int64, out []int64)
 // them, and the context under them in, those of a plane for each class out.
 func Segmenting(s Shape) (in [][]int64, out []int64) {
 	h, w := int64(s.H), int64(s.W)
-	return [][]int64{{1, 4 * 3, h / 2, w / 2}, {1, ContextPlanes, h / Cell, w / Cell}},
+	planes, cell := int64(ContextPlanes), int64(Cell)
+	return [][]int64{{1, 4 * 3, h / 2, w / 2}, {1, planes, h / cell, w / cell}},
 		[]int64{1, 4 * Classes, h / 2, w / 2}
 }
 
@@ -79,8 +94,8 @@ func TileInputs(s Shape) int { return 3*s.Pixels() + ContextPlanes*s.Pixels()/(C
 // the context out.
 func Overviewing(s Shape) (in [][]int64, out []int64) {
 	h, w := int64(s.H), int64(s.W)
-	return [][]int64{{1, 4 * 3, h / 2, w / 2}},
-		[]int64{1, ContextPlanes, h / ContextStride, w / ContextStride}
+	planes, stride := int64(ContextPlanes), int64(ContextStride)
+	return [][]int64{{1, 4 * 3, h / 2, w / 2}}, []int64{1, planes, h / stride, w / stride}
 }
 
 // Votes is the number of sums that the orientation network gives: votes for each of four angles,
@@ -92,30 +107,32 @@ func Orienting(s Shape) (in [][]int64, out []int64) {
 	return [][]int64{{1, 1, int64(s.H), int64(s.W)}}, []int64{1, Votes}
 }
 
-// The flattening network's grid: GridStep pixels of [Whole] between nodes, the first in the middle
-// of the first GridStep pixels. Of each node it tells how far right and down the page's point lies
-// in the picture, in steps, and the logarithm of how far off that may be.
-const (
-	GridStep   = 16
-	GridPlanes = 3
-)
+// GridStep is how many pixels of [Whole] lie between the nodes of the flattening network's grid, the
+// first in the middle of the first GridStep pixels.
+var GridStep = flattener.Step
+
+// GridPlanes is how many values the flattening network tells of each node: how far right and down
+// the page's point lies in the picture, in steps, and the logarithm of how far off that may be.
+const GridPlanes = 3
 
 // Flattening is the layout of the flattening network: one plane in, three planes of a coarse grid
 // out.
 func Flattening(s Shape) (in [][]int64, out []int64) {
-	h, w := int64(s.H), int64(s.W)
-	return [][]int64{{1, 1, h, w}}, []int64{1, GridPlanes, h / GridStep, w / GridStep}
+	h, w, step := int64(s.H), int64(s.W), int64(GridStep)
+	return [][]int64{{1, 1, h, w}}, []int64{1, GridPlanes, h / step, w / step}
 }
 
 // What the network that judges regions of ink is told: RegionTraits values of each region, the
 // indices of its RegionBonds nearest neighbours, and BondTraits values of each of these. The first
 // of both traits is 1, and 0 where there is nothing.
-const (
-	RegionTraits = 21
-	RegionBonds  = 8
-	BondTraits   = 7
-	MostRegions  = 16384
+var (
+	RegionTraits = judge.Traits
+	RegionBonds  = judge.Near
+	BondTraits   = judge.BondTraits
 )
+
+// MostRegions are judged of a page.
+const MostRegions = 16384
 
 // Regions is the shape of so many regions.
 func Regions(n int) Shape { return Shape{RegionTraits, n} }
@@ -133,8 +150,8 @@ func JudgeInputs(n int) int { return n * (RegionTraits + RegionBonds*(1+BondTrai
 // Judging is the layout of the network that judges regions: traits, neighbours and bonds in,
 // log-odds of writing out.
 func Judging(s Shape) (in [][]int64, out []int64) {
-	n := int64(s.H)
-	return [][]int64{{n, RegionTraits}, {n, RegionBonds}, {n, RegionBonds, BondTraits}}, []int64{n}
+	n, traits, near, bonds := int64(s.H), int64(RegionTraits), int64(RegionBonds), int64(BondTraits)
+	return [][]int64{{n, traits}, {n, near}, {n, near, bonds}}, []int64{n}
 }
 
 // Classes is the number of classes a [Runner] tells apart, in this order.

@@ -4,17 +4,16 @@ python3 -m training.flatten.export build/flatten/last.pt [--out models]
 """
 
 import argparse
-import hashlib
-import json
 from pathlib import Path
 
 import numpy as np
 import torch
 
+from training.common import manifest
 from training.common.quantise import quantise, to_onnx
 from training.flatten.data import pages, sample
 from training.flatten.measure import measure
-from training.flatten.net import HEIGHT, WIDTH, load
+from training.flatten.net import HEIGHT, MANIFEST, WIDTH, load
 
 
 def export(a):
@@ -30,20 +29,9 @@ def export(a):
     whole = measure(model, a.count)
     rounded = quantise(model, shots)
     path = a.out / "flatten.onnx"
-    to_onnx(rounded, path, (torch.rand(1, 1, HEIGHT, WIDTH),), ["page", "grid"])
-    manifest = {
-        "name": "flatten",
-        "version": state["version"],
-        "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
-        "width": WIDTH,
-        "height": HEIGHT,
-        "inputs": ["page"],
-        "output": "grid",
-        "metrics": measure(rounded, a.count),
-        "float": whole,
-    }
-    (a.out / "flatten.json").write_text(json.dumps(manifest, indent=1) + "\n")
-    print(json.dumps(manifest, indent=1))
+    names = [*MANIFEST["inputs"], MANIFEST["output"]]
+    to_onnx(rounded, path, (torch.rand(1, 1, HEIGHT, WIDTH),), names)
+    manifest.write(path, state["version"], metrics=measure(rounded, a.count), float=whole)
 
 
 def main():

@@ -16,9 +16,11 @@ import numpy as np
 import torch
 from torch import nn
 
+from training.common import manifest
 from training.common.layers import Context, Residual, conv
 
-WIDTH, HEIGHT, STEP = 320, 416, 16
+MANIFEST = manifest.read("flatten")
+WIDTH, HEIGHT, STEP = (MANIFEST[name] for name in ("width", "height", "step"))
 COLUMNS, ROWS = WIDTH // STEP, HEIGHT // STEP
 WIDTHS = (16, 32, 64, 96)
 

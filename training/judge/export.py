@@ -4,15 +4,13 @@ python3 -m training.judge.export OUT.pt [--out models]
 """
 
 import argparse
-import hashlib
-import json
 import time
 from pathlib import Path
 
 import torch
 
-from training.common import layers
-from training.judge.net import BOND_TRAITS, NEAR, TRAITS, Judge
+from training.common import layers, manifest
+from training.judge.net import BOND_TRAITS, MANIFEST, NEAR, TRAITS, Judge
 
 
 def export(a):
@@ -24,28 +22,18 @@ def export(a):
         version = state["version"]
     path, n = Path(a.out) / "judge.onnx", 512
     example = (torch.rand(n, TRAITS), torch.zeros(n, NEAR), torch.rand(n, NEAR, BOND_TRAITS))
-    names = ["regions", "near", "bonds"]
+    names = MANIFEST["inputs"]
     torch.onnx.export(
         judge.eval(),
         example,
         path,
         input_names=names,
-        output_names=["odds"],
+        output_names=[MANIFEST["output"]],
         opset_version=17,
         dynamo=False,
-        dynamic_axes={name: {0: "n"} for name in names + ["odds"]},
+        dynamic_axes={name: {0: "n"} for name in [*names, MANIFEST["output"]]},
     )
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    manifest = {
-        "name": "judge",
-        "version": version,
-        "sha256": digest,
-        "inputs": names,
-        "output": "odds",
-        "parameters": layers.parameters(judge),
-    }
-    path.with_suffix(".json").write_text(json.dumps(manifest, indent=1) + "\n")
-    print(json.dumps(manifest, indent=1))
+    manifest.write(path, version, parameters=layers.parameters(judge))
 
 
 def main():

@@ -16,7 +16,10 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-TRAITS, NEAR, BOND_TRAITS = 21, 8, 7  # as internal/nn has them
+from training.common import manifest
+
+MANIFEST = manifest.read("judge")
+TRAITS, NEAR, BOND_TRAITS = (MANIFEST[name] for name in ("traits", "near", "bond_traits"))
 HAND, PRINT, AREA, SUREST_HAND = 1, 2, 6, 18  # among the traits
 WIDTH, ROUNDS, PLACES = 48, 3, 12
 SUREST = 8.0  # log-odds of a region, for what the page makes of it

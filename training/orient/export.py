@@ -4,18 +4,17 @@ python3 -m training.orient.export build/orient/last.pt [--out models]
 """
 
 import argparse
-import hashlib
-import json
 from pathlib import Path
 
 import numpy as np
 import torch
 
+from training.common import manifest
 from training.common.paths import data_root
 from training.common.quantise import quantise, to_onnx
 from training.orient.data import Pieces
 from training.orient.measure import measure
-from training.orient.net import EM, SIDE, load
+from training.orient.net import MANIFEST, SIDE, load
 
 
 def export(a):
@@ -23,19 +22,8 @@ def export(a):
     pieces, rng = Pieces(a.pieces), np.random.default_rng(1)
     model.voter = quantise(model.voter, [(pieces.batch(rng, 16)[0],) for _ in range(24)])
     path = a.out / "orient.onnx"
-    to_onnx(model, path, (torch.rand(1, 1, SIDE, SIDE),), ["page", "votes"])
-    manifest = {
-        "name": "orient",
-        "version": state["version"],
-        "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
-        "em": EM,
-        "side": SIDE,
-        "inputs": ["page"],
-        "output": "votes",
-        "metrics": measure(model, a.count),
-    }
-    (a.out / "orient.json").write_text(json.dumps(manifest, indent=1) + "\n")
-    print(json.dumps(manifest, indent=1))
+    to_onnx(model, path, (torch.rand(1, 1, SIDE, SIDE),), [*MANIFEST["inputs"], MANIFEST["output"]])
+    manifest.write(path, state["version"], metrics=measure(model, a.count))
 
 
 def main():

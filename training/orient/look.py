@@ -10,20 +10,22 @@ import cv2
 import numpy as np
 import torch
 
-from training.orient.net import SIDE, logits
+from training.orient.net import MANIFEST, SIDE, logits
 
-CELL = 12  # pixels: the paper's light is told for each; internal/restore/orient.go has the same
-PAPER, INK = 240, 40  # grey levels that paper and its strong print are brought to; likewise
-FAINT, MOST = 20, 4  # contrast that is no print; how much it is raised at most; likewise
-EDGE = 40  # grey levels: steps that are print; internal/restore/orient.go has the same
-STEP = 64  # pixels between the windows that are compared; likewise
-LOOKS = 6  # windows of a page that are looked at at each scale, until it is sure; likewise
-SCALES = (1, 4 / 3, 3 / 4, 9 / 16)  # likewise
-LEAST = 0.004  # share of edges below which a piece shows nothing
-# from this probability on it is believed how a page lies; internal/restore/orient.go has the same
-SURE = 0.97
-AT_ONCE = 0.99  # that a window lies upright, if it is seen from one side alone; likewise
-TOGETHER = 0.92  # if all windows at all scales say so together; likewise
+LOOK = MANIFEST["look"]
+CELL = LOOK["cell"]  # pixels: the paper's light is told for each
+# Grey levels that paper and its strong print are brought to.
+PAPER, INK = LOOK["paper"], LOOK["ink"]
+# Contrast that is no print; how much it is raised at most.
+FAINT, MOST = LOOK["faint"], LOOK["gain"]
+EDGE = LOOK["edge"]  # grey levels: steps that are print
+STEP = LOOK["step"]  # pixels between the windows that are compared
+LOOKS = LOOK["windows"]  # of a page that are looked at at each scale, until it is sure
+SCALES = (1, *(whole / part for part, whole in LOOK["sizes"]))
+LEAST = LOOK["least"]  # share of edges below which a piece shows nothing
+SURE = LOOK["sure"]  # from this probability on it is believed how a page lies
+AT_ONCE = LOOK["sure_alone"]  # that a window lies upright, if it is seen from one side alone
+TOGETHER = LOOK["sure_together"]  # if all windows at all scales say so together
 
 
 def paper(grey):

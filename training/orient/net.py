@@ -13,10 +13,11 @@ whole page is surer than a piece.
 import torch
 from torch import nn
 
+from training.common import manifest
 from training.common.layers import Residual, conv
 
-SIDE = 384
-EM = 14.0
+MANIFEST = manifest.read("orient")
+SIDE, EM = MANIFEST["side"], MANIFEST["em"]
 WIDTHS = (16, 32, 48, 96)
 
 

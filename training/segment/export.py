@@ -9,15 +9,13 @@ endian, channel by row by column.
 """
 
 import argparse
-import hashlib
-import json
 from pathlib import Path
 
 import cv2
 import numpy as np
 import torch
 
-from training.common import layers, pixel
+from training.common import layers, manifest
 from training.common.quantise import quantise, to_onnx
 from training.segment import net as N
 from training.segment.data import Material, view
@@ -63,13 +61,6 @@ def write_parity(model, context, out):
         logits[0].numpy().astype("<f4").tofile(path.with_suffix(".bin"))
 
 
-def write_manifest(path, version, **more):
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    manifest = {"name": path.stem, "version": version, "sha256": digest, **more}
-    path.with_suffix(".json").write_text(json.dumps(manifest, indent=1) + "\n")
-    print(json.dumps(manifest, indent=1))
-
-
 def main():
     p = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -87,33 +78,16 @@ def main():
     cells = {2: "rows", 3: "columns"}
     path = a.out / "segment.onnx"
     example = (torch.rand(1, 12, 128, 128), torch.rand(1, N.CONTEXT, 8, 8))
-    names = ["image", "context", "logits"]
+    names = [*N.SEGMENT["inputs"], N.SEGMENT["output"]]
     to_onnx(
         model.segmenter, path, example, names, {"image": side, "context": cells, "logits": side}
     )
-    write_manifest(
-        path,
-        state["version"],
-        em=N.SHOWN_EM,
-        classes=pixel.CLASSES,
-        inputs=names[:2],
-        output=names[2],
-        multiple=N.MULTIPLE,
-        parameters=parameters[0],
-        metrics=state.get("metrics", {}),
+    manifest.write(
+        path, state["version"], parameters=parameters[0], metrics=state.get("metrics", {})
     )
     path = a.out / "overview.onnx"
-    to_onnx(model.overview, path, pages[0], ["page", "context"])
-    write_manifest(
-        path,
-        state["version"],
-        inputs=["page"],
-        output="context",
-        side=N.OVERVIEW_SIDE,
-        largest=N.OVERVIEW_LARGEST,
-        stride=N.OVERVIEW_STRIDE,
-        parameters=parameters[1],
-    )
+    to_onnx(model.overview, path, pages[0], [*N.OVERVIEW["inputs"], N.OVERVIEW["output"]])
+    manifest.write(path, state["version"], parameters=parameters[1])
     with torch.no_grad():
         context = model.overview(*pages[0])
     (a.out / "parity").mkdir(exist_ok=True)

@@ -27,21 +27,23 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from training.common import manifest
 from training.common.layers import Context, Conv, Residual, conv
 from training.common.pixel import CLASSES
 
-MULTIPLE = 32
+SEGMENT, OVERVIEW = (manifest.read(name) for name in ("segment", "overview"))
+MULTIPLE = SEGMENT["multiple"]
 
 # multiples of 16: ONNX Runtime computes in blocks of that many channels
 WIDTHS = (16, 32, 64, 96, 128)
 DEPTHS = (1, 3, 5, 0)  # residual blocks at the levels below the first
 UNDER_DEPTHS = (2, 2)  # of what tells print under writing, from the second level up
 
-OVERVIEW_SIDE = 512  # of the picture of the whole page
-OVERVIEW_LARGEST = 0.5  # scale of that picture at most, against the working picture
+OVERVIEW_SIDE = OVERVIEW["side"]  # of the picture of the whole page
+OVERVIEW_LARGEST = OVERVIEW["largest"]  # scale of that picture at most, against the working picture
 OVERVIEW_WIDTHS = (24, 48, 64, 128)
-OVERVIEW_STRIDE = 8
-CONTEXT = 64
+OVERVIEW_STRIDE = OVERVIEW["stride"]
+CONTEXT = OVERVIEW["planes"]
 HEADS = 4
 
 

@@ -32,7 +32,7 @@ func gridOf(ctx context.Context, runner nn.Runner, m *raster.RGB, workers int) (
 	if err := runner.Run(ctx, shape, in, out); err != nil {
 		return nil, err
 	}
-	g.step = nn.GridStep / (float64(max(w, h)) / 2)
+	g.step = float64(nn.GridStep) / (float64(max(w, h)) / 2)
 	for i := range g.by {
 		g.by[i] = make([]float64, n)
 		for k, v := range out[i*n:][:n] {

@@ -110,7 +110,7 @@ func TestWhereNoLinesTellTheNetworkIsBelievedIfSure(t *testing.T) {
 		_, middle := f.Warp.At(float64(f.Warp.W)/2, float64(f.Warp.H)/2)
 		_, side := f.Warp.At(float64(f.Warp.W)*0.02, float64(f.Warp.H)/2)
 		bow := (middle - side) / float64(f.Warp.SrcH)
-		if full := 1.5 * nn.GridStep / float64(nn.Whole.H); bow < 0.8*full || bow > 1.1*full {
+		if full := 1.5 * float64(nn.GridStep) / float64(nn.Whole.H); bow < 0.8*full || bow > 1.1*full {
 			t.Errorf("the page is taken to bow by %.4f of its height, want about %.4f", bow, full)
 		}
 	}

@@ -9,28 +9,19 @@ import (
 	"unink/internal/nn"
 	"unink/internal/raster"
 	"unink/internal/restore/measure"
+	"unink/models"
+)
+
+// How the network is shown a page and when it is believed, as training has it too.
+var (
+	orienter = models.Of("orient")
+	look     = orienter.Look
 )
 
 const (
-	orientEm       = 14   // pixels: the em of body text that the orientation network wants
-	confident      = 0.97 // from this probability on it is believed how a page lies
-	confidentAlone = 0.99 // that a window lies upright, if it is seen from one side alone
-	// If all windows at all scales say so together; below it a page is left as it lies.
-	confidentTogether = 0.92
-	// Windows of the page that are looked at at each scale, until it is sure.
-	maxWindows = 6
-	// Share of a window that must be steps from light to dark for another look.
-	leastEdges  = 0.004
-	edgeStep    = 40  // grey levels
-	orientCell  = 12  // pixels: the paper's light is told for each
-	orientPaper = 240 // grey level that paper is brought to
-	orientInk   = 40  // and its strongest print
 	// Grey levels: a picture whose paper is darker shows noise and no print.
-	darkest     = 16
-	noPrint     = 20 // contrast below which nothing is print
-	mostGain    = 4  // how much contrast is raised at most
-	windowsStep = 64 // pixels between the windows that are compared
-	sides       = nn.Votes - 1
+	darkest = 16
+	sides   = nn.Votes - 1
 )
 
 // notable is the ratio from which it matters which of two sizes the print has.
@@ -46,7 +37,10 @@ func candidateSizes(size measure.Size) []float64 {
 	if max(em, other) > notable*min(em, other) {
 		list = append(list, other)
 	}
-	return append(list, em*3/4, em*4/3, em*16/9)
+	for _, size := range look.Sizes {
+		list = append(list, em*float64(size[0])/float64(size[1]))
+	}
+	return list
 }
 
 // Quarters is how often the page of the working picture must be turned clockwise by 90° to stand
@@ -60,17 +54,17 @@ func Quarters(ctx context.Context, runner nn.Runner, m *raster.RGB, size measure
 	}
 	var all votes
 	for _, em := range candidateSizes(size) {
-		v, err := printOf(grey, m.W, m.H, orientEm/em, workers).askNetwork(ctx, runner, workers)
+		v, err := printOf(grey, m.W, m.H, orienter.Em/em, workers).askNetwork(ctx, runner, workers)
 		if err != nil {
 			return 0, 0, err
 		}
-		if turned, p := v.likeliest(); p >= confident {
+		if turned, p := v.likeliest(); p >= look.Sure {
 			return (sides - turned) % sides, p, nil
 		}
 		all.add(v, 0)
 	}
 	turned, p := all.likeliest()
-	if p < confidentTogether {
+	if p < look.SureTogether {
 		turned = 0
 	}
 	return (sides - turned) % sides, p, nil
@@ -97,15 +91,15 @@ type printed struct {
 // whatever the light and the exposure were.
 func printOf(grey []uint8, sw, sh int, scale float64, workers int) printed {
 	w, h := raster.Scaled(sw, scale), raster.Scaled(sh, scale)
-	contrast := measure.Contrast(raster.ResizeGrey(grey, sw, sh, w, h, workers), w, h, orientCell,
+	contrast := measure.Contrast(raster.ResizeGrey(grey, sw, sh, w, h, workers), w, h, look.Cell,
 		workers)
 	count := raster.Histogram(contrast)
-	clear(count[:noPrint])
-	gain := min(max((orientPaper-orientInk)/float64(max(raster.HistogramQuantile(count, 0.9), 1)),
-		1), mostGain)
+	clear(count[:look.Faint])
+	gain := min(max((look.Paper-look.Ink)/float64(max(raster.HistogramQuantile(count, 0.9), 1)),
+		1), look.Gain)
 	var level [256]uint8
 	for c := range level {
-		level[c] = uint8(max(orientPaper-gain*float64(c), 0))
+		level[c] = uint8(max(look.Paper-gain*float64(c), 0))
 	}
 	raster.Rows(h, workers, func(y0, y1 int) {
 		band := contrast[y0*w : y1*w]
@@ -125,9 +119,9 @@ func (p printed) askNetwork(ctx context.Context, runner nn.Runner, workers int) 
 	in := make([]float32, nn.Window.Pixels())
 	side := nn.Window.W
 	edges := edgesOf(p.grey, p.w, p.h, workers)
-	for look := range maxWindows {
+	for seen := range look.Windows {
 		at, n := busiest(edges, p.w, p.h, side)
-		if look > 0 && float64(n) < leastEdges*float64(side*side) {
+		if seen > 0 && float64(n) < look.Least*float64(side*side) {
 			break
 		}
 		window(in, p.grey, p.w, at, side)
@@ -137,7 +131,7 @@ func (p printed) askNetwork(ctx context.Context, runner nn.Runner, workers int) 
 				return sum, err
 			}
 			if turned, probability := out.likeliest(); back == 0 && turned == 0 &&
-				probability >= confidentAlone {
+				probability >= look.SureAlone {
 				return out, nil
 			}
 			for i := range out {
@@ -146,7 +140,7 @@ func (p printed) askNetwork(ctx context.Context, runner nn.Runner, workers int) 
 			sum.add(out, back)
 			in = anticlockwise(in, side)
 		}
-		if _, probability := sum.likeliest(); probability >= confident {
+		if _, probability := sum.likeliest(); probability >= look.Sure {
 			break
 		}
 		for y := at.Min.Y; y < at.Max.Y; y++ {
@@ -180,8 +174,8 @@ func window(to []float32, grey []uint8, w int, at image.Rectangle, side int) {
 func busiest(edges []uint8, w, h, side int) (at image.Rectangle, most int32) {
 	sums := sumsOf(edges, w, h)
 	most = -1
-	for top := 0; ; top = min(top+windowsStep, h-side) {
-		for left := 0; ; left = min(left+windowsStep, w-side) {
+	for top := 0; ; top = min(top+look.Step, h-side) {
+		for left := 0; ; left = min(left+look.Step, w-side) {
 			bottom, right := min(top+side, h), min(left+side, w)
 			upper, lower := sums[top*(w+1):], sums[bottom*(w+1):]
 			n := lower[right] - upper[right] - lower[left] + upper[left]
@@ -200,13 +194,13 @@ func busiest(edges []uint8, w, h, side int) (at image.Rectangle, most int32) {
 
 // edgesOf is 1 at steps from light to dark, which print has.
 func edgesOf(grey []uint8, w, h, workers int) []uint8 {
-	edges := make([]uint8, w*h)
+	edges, step := make([]uint8, w*h), look.Edge
 	raster.Rows(h, workers, func(y0, y1 int) {
 		for y := y0; y < y1; y++ {
 			row, below, out := grey[y*w:][:w], grey[min(y+1, h-1)*w:][:w], edges[y*w:][:w]
 			for x, v := range row {
 				d, e := int(below[x])-int(v), int(row[min(x+1, w-1)])-int(v)
-				if max(d, -d)+max(e, -e) > edgeStep {
+				if max(d, -d)+max(e, -e) > step {
 					out[x] = 1
 				}
 			}

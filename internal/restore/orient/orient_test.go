@@ -59,7 +59,7 @@ func (o *told) Run(_ context.Context, _ nn.Shape, _, out []float32) error {
 }
 
 func TestOrientationIstoldByWindows(t *testing.T) {
-	all := 4 * maxWindows * len(candidateSizes(measure.Size{Em: [2]float64{24, 24}}))
+	all := 4 * look.Windows * len(candidateSizes(measure.Size{Em: [2]float64{24, 24}}))
 	nothing, upright, onItsHead := []float32{1, 0, 1, 0, 0}, []float32{9, 0, 0, 0, 0},
 		[]float32{0, 0, 9, 0, 0}
 	onItsLeft, onItsRight := []float32{0, 0, 0, 9, 0}, []float32{0, 9, 0, 0, 0}
@@ -74,25 +74,25 @@ func TestOrientationIstoldByWindows(t *testing.T) {
 	}{
 		"upright at once":                     {[][]float32{upright}, 0, 1, 1},
 		"likely upright, from all four sides": {likelyUpright, 0, 4, 4},
-		"likely upright from one side alone":  {likelyUpright[:1], 0, 4 * (maxWindows + 1), all},
+		"likely upright from one side alone":  {likelyUpright[:1], 0, 4 * (look.Windows + 1), all},
 		"the second window is upright": {[][]float32{nothing, nothing, nothing, nothing,
 			upright}, 0, 5, 5},
 		"on its head from all four sides": {[][]float32{onItsHead, onItsRight, upright,
 			onItsLeft}, 2, 4, 4},
 		"on its left from all four sides": {[][]float32{onItsLeft, onItsHead, onItsRight,
 			upright}, 1, 4, 4},
-		"no window is sure": {nil, 0, 4 * (maxWindows + 1), all},
+		"no window is sure": {nil, 0, 4 * (look.Windows + 1), all},
 		"no scale is sure, all together are": {slices.Repeat(maybeOnItsHead, all/4), 2,
-			4 * (maxWindows + 1), all},
+			4 * (look.Windows + 1), all},
 		"whatever it lies on, on its head": {slices.Repeat([][]float32{onItsHead}, all), 0,
-			4 * (maxWindows + 1), all},
+			4 * (look.Windows + 1), all},
 	} {
 		t.Run(name, func(t *testing.T) {
 			network := &told{says: c.says}
 			quarters, p, err := Quarters(context.Background(), network, page,
 				measure.Size{Em: [2]float64{24, 24}}, 2)
 			if err != nil || quarters != c.quarters || network.runs < c.atLeast ||
-				network.runs > c.atMost || quarters != 0 && p < confidentTogether {
+				network.runs > c.atMost || quarters != 0 && p < look.SureTogether {
 				t.Errorf("%d quarters with %.3f after %d looks, %v; want %d after %d to %d",
 					quarters, p, network.runs, err, c.quarters, c.atLeast, c.atMost)
 			}
@@ -144,14 +144,14 @@ func TestPrintIsEven(t *testing.T) {
 			plane[i] = uint8((0.5 - 0.3*float64(i%dim.W)/float64(dim.W)) * (0.5*float64(v) + 127))
 		}
 	}
-	got, want := printOf(dim.Grey(2), dim.W, dim.H, orientEm/24.0, 2),
-		printOf(page.Grey(2), page.W, page.H, orientEm/24.0, 2)
+	got, want := printOf(dim.Grey(2), dim.W, dim.H, orienter.Em/24.0, 2),
+		printOf(page.Grey(2), page.W, page.H, orienter.Em/24.0, 2)
 	off, ink := 0, 0
 	for i, v := range want.grey {
-		if d := int(v) - int(got.grey[i]); max(d, -d) > edgeStep {
+		if d := int(v) - int(got.grey[i]); max(d, -d) > look.Edge {
 			off++
 		}
-		if v < (orientPaper+orientInk)/2 {
+		if float64(v) < (look.Paper+look.Ink)/2 {
 			ink++
 		}
 	}

@@ -7,10 +7,6 @@ import (
 	"unink/internal/raster"
 )
 
-// largestOverview is the scale of the picture that the overview looks at, against that of
-// the tiles, at most.
-const largestOverview = 0.5
-
 // overview is what the network says of the whole page: a vector of nn.ContextPlanes values for each
 // square of nn.ContextStride pixels of a small picture of it, plane by plane.
 type overview struct {
@@ -21,7 +17,7 @@ type overview struct {
 // overview has the whole page looked at.
 func (n Networks) overview(ctx context.Context, p Picture, workers int) (*overview, error) {
 	shape := nn.Overview
-	o := &overview{scale: min(float64(shape.W)/float64(max(p.W, p.H)), largestOverview)}
+	o := &overview{scale: min(float64(shape.W)/float64(max(p.W, p.H)), nn.LargestOverview)}
 	small := raster.Resize(p.Page, raster.Scaled(p.W, o.scale), raster.Scaled(p.H, o.scale), workers)
 	in := make([]float32, 3*shape.Pixels())
 	for i := range in {
@@ -67,8 +63,8 @@ func (o *overview) cells(from, side int) []between {
 	last := float64(nn.Overview.W/nn.ContextStride - 1)
 	out := make([]between, side/nn.Cell)
 	for i := range out {
-		middle := float64(from+i*nn.Cell) + nn.Cell/2
-		p := min(max(middle*o.scale/nn.ContextStride-0.5, 0), last)
+		middle := float64(from+i*nn.Cell) + float64(nn.Cell)/2
+		p := min(max(middle*o.scale/float64(nn.ContextStride)-0.5, 0), last)
 		at := int(p)
 		out[i] = between{at, min(at+1, int(last)), float32(p - float64(at))}
 	}

@@ -94,9 +94,9 @@ func (r ramp) Run(_ context.Context, _ nn.Shape, _, out []float32) error {
 		x, y := i%side, i/side%side
 		switch i / (side * side) {
 		case 0:
-			out[i] = float32((float64(x) + 0.5) * nn.ContextStride / r.scale)
+			out[i] = float32((float64(x) + 0.5) * float64(nn.ContextStride) / r.scale)
 		case 1:
-			out[i] = float32((float64(y) + 0.5) * nn.ContextStride / r.scale)
+			out[i] = float32((float64(y) + 0.5) * float64(nn.ContextStride) / r.scale)
 		}
 	}
 	return nil
