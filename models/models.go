@@ -93,7 +93,7 @@ func Orient() (onnx []byte, m Manifest, err error) { return read("orient") }
 
 // Flatten returns the network that tells how a sheet is bent, and its manifest. Its input is a
 // float32 tensor [1, 1, 416, 320], grey from 0 to 1: the whole page; its output is one [1, 3, 26,
-// 20]: a coarse backward grid, as [unink/internal/nn.GridStep] says.
+// 20]: a coarse backward grid, as [unink/internal/nn.GridPlanes] says.
 func Flatten() (onnx []byte, m Manifest, err error) { return read("flatten") }
 
 func read(name string) (onnx []byte, m Manifest, err error) {

@@ -1,6 +1,6 @@
 """Exports the flattening network, rounded to eight bits, with its manifest.
 
-python3 -m training.flatten.export build/flatten/last.pt [--out models]
+python3 -m training.flatten.export build/flatten/weights.pt [--out models]
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Measures the flattening network on held-out pages.
 
-python3 -m training.flatten.measure build/flatten/last.pt
+python3 -m training.flatten.measure build/flatten/weights.pt
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Exports the judge, with its manifest.
 
-python3 -m training.judge.export OUT.pt [--out models]
+python3 -m training.judge.export build/judge/weights.pt [--out models]
 """
 
 import argparse

@@ -29,5 +29,7 @@ export UNINK_DATA="$data"
 python3 -m training.judge.data "$out/pages"
 go run ./training/judge/regions -dir "$out/pages" -out "$out/regions"
 # shellcheck disable=SC2086
-python3 -m training.judge.train $regions --val "$out/regions" --out training/judge.pt
+python3 -m training.judge.train training/recipes/judge.toml $regions --val "$out/regions" \
+	--out "$out/run"
+cp "$out/run/weights.pt" training/judge.pt
 python3 -m training.judge.export training/judge.pt

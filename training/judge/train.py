@@ -1,15 +1,13 @@
-"""Trains the judge.
+"""Trains the judge, as training.common.loop says.
 
-python3 -m training.judge.train REGIONS --val REGIONS --out OUT.pt
+python3 -m training.judge.train training/recipes/judge.toml REGIONS --val VAL --out build/judge
 """
-
-import argparse
-import time
 
 import numpy as np
 import torch
 from torch.nn import functional as F
 
+from training.common import loop
 from training.judge.data import pages_of
 from training.judge.net import HAND, PRINT, SUREST_HAND, Judge
 
@@ -72,62 +70,38 @@ def figures(judge, pages):
 
 
 def train(a):
-    torch.manual_seed(a.seed)
+    torch.manual_seed(a.recipe.seed)
     torch.set_num_threads(a.threads)
-    rng = np.random.default_rng(a.seed)
     pages, val = [p for f in a.regions for p in pages_of(f)], pages_of(a.val)
     print(
         f"{len(pages)} pages to learn from, {len(val)} held out; the segmenter's own word: "
         f"{figures(None, pages)}; held out {figures(None, val)}",
         flush=True,
     )
-    judge = Judge()
-    if a.init:
-        judge.load_state_dict(torch.load(a.init)["state"])
-    mean = {k: v.clone() for k, v in judge.state_dict().items()}
-    optimizer = torch.optim.AdamW(judge.parameters(), a.rate, weight_decay=0.02)
-    steps = a.epochs * len(pages) // a.batch
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, a.rate, steps + 1, pct_start=0.05)
-    started, total = time.time(), 0.0
-    for step in range(steps):
-        optimizer.zero_grad()
-        for i in rng.integers(0, len(pages), a.batch):
+    batch, steps = a.recipe.batch, a.recipe.epochs * len(pages) // a.recipe.batch
+    run = loop.begun(a, Judge(), steps=steps, name="state")
+    averaged = run.mean.module
+
+    def learn(_, rng):
+        total = 0.0
+        for i in rng.integers(0, len(pages), batch):
             regions, near, bonds, known = pages[i]
-            loss = loss_of(*judge.told(disturbed(rng, regions), near, bonds), known) / a.batch
+            loss = loss_of(*run.model.told(disturbed(rng, regions), near, bonds), known) / batch
             loss.backward()
             total += loss.item()
-        torch.nn.utils.clip_grad_norm_(judge.parameters(), 1.0)
-        optimizer.step()
-        schedule.step()
-        with torch.no_grad():
-            for k, v in judge.state_dict().items():
-                mean[k].lerp_(v, 1 - min(0.995, (1 + step) / (10 + step)))
-        if (step + 1) % max(1, steps // 10) == 0:
-            averaged = Judge()
-            averaged.load_state_dict(mean)
-            print(
-                f"{(time.time() - started) / 60:5.1f} min  step {step + 1} of {steps}  "
-                f"loss {total / max(1, steps // 10):.4f}  "
-                f"{figures(averaged, pages[:200])}  held out {figures(averaged, val)}",
-                flush=True,
-            )
-            total = 0.0
-    torch.save({"state": mean, "version": time.strftime("%Y-%m-%d")}, a.out)
+        return [total]
+
+    def tell(means):
+        told, held = figures(averaged, pages[:200]), figures(averaged, val)
+        return f"of {steps}  loss {means[0]:.4f}  {told}  held out {held}"
+
+    run.go(learn, tell, max(1, steps // 10))
 
 
 def main():
-    p = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    p = loop.arguments(__doc__)
     p.add_argument("regions", nargs="+")
     p.add_argument("--val", required=True)
-    p.add_argument("--out", required=True)
-    p.add_argument("--init", help="goes on from a checkpoint")
-    p.add_argument("--epochs", default=12, type=int)
-    p.add_argument("--batch", default=8, type=int, help="pages")
-    p.add_argument("--rate", default=3e-3, type=float)
-    p.add_argument("--threads", default=2, type=int)
-    p.add_argument("--seed", default=1, type=int)
     train(p.parse_args())
 
 

@@ -1,6 +1,6 @@
 """Exports the orientation network, rounded to eight bits, with its manifest.
 
-python3 -m training.orient.export build/orient/last.pt [--out models]
+python3 -m training.orient.export build/orient/weights.pt [--out models]
 """
 
 import argparse

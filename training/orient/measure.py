@@ -1,6 +1,6 @@
 """Measures the orientation network on held-out pages, as the engine looks at them.
 
-python3 -m training.orient.measure build/orient/last.pt
+python3 -m training.orient.measure build/orient/weights.pt
 """
 
 import argparse

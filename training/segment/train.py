@@ -34,7 +34,7 @@ import torch.distributed as dist
 from torch.nn import functional as F
 from torch.optim.swa_utils import AveragedModel
 
-from training.common import pixel
+from training.common import loop, pixel
 from training.segment import net as N
 from training.segment.data import Ahead, Hardness
 from training.segment.measure import measure
@@ -125,16 +125,6 @@ def average_gradients(parameters, world):
         at += g.numel()
 
 
-def averaging(decay):
-    """The mean of the weights of the last steps; of the first few, of all of them."""
-
-    @torch.no_grad()
-    def update(means, now, count):
-        torch._foreach_lerp_(means, now, 1 - min(decay, (1 + int(count)) / (10 + int(count))))
-
-    return update
-
-
 class Run:
     """A training: what of it is written, and how it is begun and taken up again."""
 
@@ -148,7 +138,7 @@ class Run:
         self.model = N.Eye().to(device, memory_format=torch.channels_last)
         self.trained = self.groups()
         self.optimizer = torch.optim.AdamW(self.trained, weight_decay=0.01)
-        self.mean = AveragedModel(self.model, multi_avg_fn=averaging(recipe.averaging))
+        self.mean = AveragedModel(self.model, multi_avg_fn=loop.averaging(recipe.averaging))
         self.windows, self.step, self.losses = 0, 0, []
         self.decay_from, self.decay = recipe.constant, recipe.decay
 
@@ -299,11 +289,8 @@ class Run:
                 file.write(json.dumps({"windows": self.windows, **what}) + "\n")
 
     def write(self, name, state):
-        """Writes a file whole or not at all."""
         if self.rank == 0:
-            part = self.out / (name + ".part")
-            torch.save(state, part)
-            os.replace(part, self.out / name)
+            loop.write(self.out / name, state)
 
 
 def forget_after(path, windows):
