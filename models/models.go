@@ -24,18 +24,18 @@ type Manifest struct {
 	Inputs  []string `json:"inputs"` // names of its tensors
 	Output  string   `json:"output"`
 
-	Side       int     `json:"side"` // of its picture, in pixels, where that is square
-	Width      int     `json:"width"`
-	Height     int     `json:"height"`
-	Multiple   int     `json:"multiple"`    // of which the sides of its picture are multiples
-	Largest    float64 `json:"largest"`     // scale of its picture at most, against the segmenter's
-	Stride     int     `json:"stride"`      // pixels to a value of each plane of its output
-	Planes     int     `json:"planes"`      // of its output
-	Step       int     `json:"step"`        // pixels between the nodes of its grid
-	Traits     int     `json:"traits"`      // of a region
-	Near       int     `json:"near"`        // neighbours of a region that it is told of
-	BondTraits int     `json:"bond_traits"` // of a region and a neighbour
-	Look       Look    `json:"look"`
+	Side       int      `json:"side"` // of its picture, in pixels, where that is square
+	Width      int      `json:"width"`
+	Height     int      `json:"height"`
+	Multiple   int      `json:"multiple"`    // of which the sides of its picture are multiples
+	Largest    float64  `json:"largest"`     // scale of its picture at most, against the segmenter's
+	Stride     int      `json:"stride"`      // pixels to a value of each plane of its output
+	Planes     int      `json:"planes"`      // of its output
+	Step       int      `json:"step"`        // pixels between the nodes of its grid
+	Traits     []string `json:"traits"`      // of a region, in their order
+	Near       int      `json:"near"`        // neighbours of a region that it is told of
+	BondTraits int      `json:"bond_traits"` // of a region and a neighbour
+	Look       Look     `json:"look"`
 }
 
 // Look is how the orientation network has a page shown to it, and when it is believed.

@@ -63,7 +63,7 @@ type Trusting struct{}
 
 // Run implements [Runner].
 func (Trusting) Run(ctx context.Context, _ Shape, in, out []float32) error {
-	const hand = 1 // among the traits
+	hand := Trait("hand")
 	for i := range out {
 		out[i] = in[i*RegionTraits+hand]
 	}

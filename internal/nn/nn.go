@@ -4,6 +4,7 @@ package nn
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"unink/models"
 )
@@ -107,8 +108,8 @@ func Orienting(s Shape) (in [][]int64, out []int64) {
 	return [][]int64{{1, 1, int64(s.H), int64(s.W)}}, []int64{1, Votes}
 }
 
-// GridStep is how many pixels of [Whole] lie between the nodes of the flattening network's grid, the
-// first in the middle of the first GridStep pixels.
+// GridStep is how many pixels of [Whole] lie between the nodes of the flattening network's grid,
+// the first in the middle of the first GridStep pixels.
 var GridStep = flattener.Step
 
 // GridPlanes is how many values the flattening network tells of each node: how far right and down
@@ -126,10 +127,13 @@ func Flattening(s Shape) (in [][]int64, out []int64) {
 // indices of its RegionBonds nearest neighbours, and BondTraits values of each of these. The first
 // of both traits is 1, and 0 where there is nothing.
 var (
-	RegionTraits = judge.Traits
+	RegionTraits = len(judge.Traits)
 	RegionBonds  = judge.Near
 	BondTraits   = judge.BondTraits
 )
+
+// Trait is the place of a region's trait among all, by its name in the manifest.
+func Trait(name string) int { return slices.Index(judge.Traits, name) }
 
 // MostRegions are judged of a page.
 const MostRegions = 16384

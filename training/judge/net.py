@@ -19,8 +19,8 @@ from torch.nn import functional as F
 from training.common import manifest
 
 MANIFEST = manifest.read("judge")
-TRAITS, NEAR, BOND_TRAITS = (MANIFEST[name] for name in ("traits", "near", "bond_traits"))
-HAND, PRINT, AREA, SUREST_HAND = 1, 2, 6, 18  # among the traits
+TRAITS, NEAR, BOND_TRAITS = len(MANIFEST["traits"]), MANIFEST["near"], MANIFEST["bond_traits"]
+HAND, PRINT, AREA, SUREST_HAND = map(MANIFEST["traits"].index, ("hand", "print", "area", "surest"))
 WIDTH, ROUNDS, PLACES = 48, 3, 12
 SUREST = 8.0  # log-odds of a region, for what the page makes of it
 

@@ -57,12 +57,10 @@ func survey(s *segment.Scores, plane *ink.Plane, lines []int32, pieces []raster.
 }
 
 // Places among the traits of a region.
-const (
-	areaTrait = 6
-	lineTrait = 17
-)
+var areaTrait, lineTrait = nn.Trait("area"), nn.Trait("rule")
 
-// traits are what the network is told of a region, each brought to about -1 to 1.
+// traits are what the network is told of a region, each brought to about -1 to 1, in the order of
+// its manifest.
 func (r *region) traits(twin float64) []float32 {
 	area, w, h := float64(r.Area), float64(r.Width()), float64(r.Height())
 	colour := ink.Bin(r.ink)
