@@ -10,6 +10,7 @@ import (
 	"unink/internal/account"
 	"unink/internal/botcheck"
 	"unink/internal/credit"
+	"unink/internal/httpapi/failure"
 )
 
 // accountDoor lets in whom the accounts know, and guests within their allowance.
@@ -32,14 +33,15 @@ func (d *accountDoor) web(r *http.Request, form *uploadForm) (*caller, error) {
 	user, err := d.session(r)
 	switch {
 	case err == nil && form.userID != "" && form.userID != user.ID:
-		return nil, fail(unverified, "userId is not the account that is logged in")
+		return nil, failure.New(failure.Unverified, "userId is not the account that is logged in")
 	case err == nil:
 		return userCaller(user), nil
 	case !errors.Is(err, account.ErrNoSession):
 		return nil, err
 	case form.userID != "" || userType == userRegistered:
-		return nil, fail(unverified, "there is no log-in session for this account; log in, or send no "+
-			"userId to try the service as a guest")
+		return nil, failure.New(failure.Unverified,
+			"there is no log-in session for this account; log in, or send no "+
+				"userId to try the service as a guest")
 	}
 	return d.guest(r, form)
 }
@@ -47,13 +49,15 @@ func (d *accountDoor) web(r *http.Request, form *uploadForm) (*caller, error) {
 func (d *accountDoor) anonymous(r *http.Request, form *uploadForm) (*caller, error) {
 	device := r.Header.Get("X-Device-Id")
 	if device == "" || form.userID == "" {
-		return nil, fail(unverified, "an anonymous account is identified by the header X-Device-Id and "+
-			"the field userId; one is missing")
+		return nil, failure.New(failure.Unverified,
+			"an anonymous account is identified by the header X-Device-Id and "+
+				"the field userId; one is missing")
 	}
 	user, err := d.services.Accounts.AnonymousOn(r.Context(), device, form.userID)
 	if errors.Is(err, account.ErrNotEstablished) {
-		return nil, failWith(err, unverified, "userId is not the anonymous account of this device; "+
-			"establish one with POST /api/anonymous-accounts")
+		return nil, failure.With(err, failure.Unverified,
+			"userId is not the anonymous account of this device; "+
+				"establish one with POST /api/anonymous-accounts")
 	}
 	if err != nil {
 		return nil, err
@@ -121,7 +125,8 @@ func (d *accountDoor) guest(r *http.Request, form *uploadForm) (*caller, error) 
 	if form.pdf {
 		kind = callerPDFGuest
 		if form.deviceID == "" {
-			return nil, fail(unverified, "pages of a PDF from a guest need the field deviceId")
+			return nil, failure.New(failure.Unverified,
+				"pages of a PDF from a guest need the field deviceId")
 		}
 	} else if err := d.human(r, form.botToken, address); err != nil {
 		return nil, err
@@ -131,7 +136,8 @@ func (d *accountDoor) guest(r *http.Request, form *uploadForm) (*caller, error) 
 	if form.deviceID != "" {
 		hash, err := d.services.Accounts.HashDevice(form.deviceID)
 		if err != nil {
-			return nil, failWith(err, badParameter, "deviceId must be 8 to 200 printable ASCII characters")
+			return nil, failure.With(err, failure.BadParameter,
+				"deviceId must be 8 to 200 printable ASCII characters")
 		}
 		device = hash
 	}
@@ -164,15 +170,15 @@ func (d *accountDoor) today(owner string, credits int) credit.Grant {
 // human checks a bot-check token.
 func (d *accountDoor) human(r *http.Request, token string, address netip.Addr) error {
 	if token == "" {
-		return fail(unverified, "guests need a bot-check token in cfTurnstileToken; GET "+
+		return failure.New(failure.Unverified, "guests need a bot-check token in cfTurnstileToken; GET "+
 			"/api/bot-challenge says how to get one, or log in")
 	}
 	switch err := d.services.Bots.Check(r.Context(), token, address.String()); {
 	case errors.Is(err, botcheck.ErrInvalid):
-		return failWith(err, unverified,
+		return failure.With(err, failure.Unverified,
 			"the bot-check token is wrong, too old or used already; get a new one")
 	case errors.Is(err, botcheck.ErrUnavailable):
-		return busy(err, "the bot check cannot be done now; try again, or log in")
+		return failure.Busy(err, "the bot check cannot be done now; try again, or log in")
 	default:
 		return err
 	}
@@ -187,18 +193,20 @@ func (d *accountDoor) developer(r *http.Request) (*caller, error) {
 	customer, err := d.customer(r)
 	switch {
 	case err != nil && elsewhere:
-		return nil, fail(unauthorized, "use the API domain that came with the token: %s",
+		return nil, failure.New(failure.Unauthorized, "use the API domain that came with the token: %s",
 			at("{your domain}"))
 	case errors.Is(err, account.ErrSignature):
-		return nil, failWith(err, badToken,
+		return nil, failure.With(err, failure.BadToken,
 			"the token's signature is wrong; send it exactly as it was given")
 	case errors.Is(err, account.ErrToken):
-		return nil, failWith(err, unauthorized, "the token is not known, or was revoked or replaced")
+		return nil, failure.With(err, failure.Unauthorized,
+			"the token is not known, or was revoked or replaced")
 	case err != nil:
 		return nil, err
 	case elsewhere || customer.Slug != slug:
-		f := fail(unauthorized, "the token belongs to another API domain: %s", at(customer.Slug))
-		f.location = at(customer.Slug) + r.URL.Path
+		f := failure.New(failure.Unauthorized, "the token belongs to another API domain: %s",
+			at(customer.Slug))
+		f.Location = at(customer.Slug) + r.URL.Path
 		return nil, f
 	}
 	owner := customerOwner(customer.ID)

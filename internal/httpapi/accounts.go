@@ -19,6 +19,7 @@ import (
 	"unink/internal/billing"
 	"unink/internal/credit"
 	"unink/internal/gate"
+	"unink/internal/httpapi/failure"
 	"unink/internal/usage"
 )
 
@@ -76,7 +77,7 @@ const maxJSONBody = 16 << 10 // bytes: forms of a few fields
 func (s *Server) readJSON(w http.ResponseWriter, r *http.Request, v any) error {
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil ||
 		media != "application/json" {
-		return fail(badRequest, "Content-Type must be application/json")
+		return failure.New(failure.BadRequest, "Content-Type must be application/json")
 	}
 	return s.readBody(w, r, maxJSONBody, func() error {
 		body, err := io.ReadAll(r.Body)
@@ -119,7 +120,7 @@ func parseJSON(body []byte, v any) error {
 		return jsonError(err)
 	}
 	if _, err := decoder.Token(); err != io.EOF {
-		return fail(badRequest, "the body must be one JSON object and nothing after it")
+		return failure.New(failure.BadRequest, "the body must be one JSON object and nothing after it")
 	}
 	if err := checkKeys(body, reflect.TypeOf(v).Elem()); err != nil {
 		return err
@@ -151,10 +152,11 @@ func checkKeys(body []byte, fields reflect.Type) error {
 		})
 		switch {
 		case !written:
-			return fail(badParameter, "the key %.64q is not known; keys are written as in /openapi.json",
+			return failure.New(failure.BadParameter,
+				"the key %.64q is not known; keys are written as in /openapi.json",
 				key)
 		case seen[key]:
-			return fail(badParameter, "the key %s is given twice", key)
+			return failure.New(failure.BadParameter, "the key %s is given twice", key)
 		}
 		seen[key] = true
 		var value json.RawMessage
@@ -166,10 +168,10 @@ func checkKeys(body []byte, fields reflect.Type) error {
 }
 
 func jsonError(err error) error {
-	if f := asFailure(err); f.kind != unexpected {
+	if f := failure.Of(err); f.Kind != failure.Unexpected {
 		return f
 	}
-	return failWith(err, badRequest,
+	return failure.With(err, failure.BadRequest,
 		"the body must be a JSON object with the fields that /openapi.json names")
 }
 
@@ -179,26 +181,28 @@ func accountFailure(err error) error {
 	var bad *account.InputError
 	switch {
 	case errors.As(err, &throttled):
-		return &failure{kind: rateLimited, message: "too many attempts", retryAfter: throttled.Wait,
-			window: "attempts", cause: err}
+		return &failure.Failure{Kind: failure.RateLimited, Message: "too many attempts",
+			RetryAfter: throttled.Wait,
+			Window:     "attempts", Cause: err}
 	case errors.As(err, &bad):
-		return failWith(err, badParameter, bad.Error())
+		return failure.With(err, failure.BadParameter, bad.Error())
 	case errors.Is(err, account.ErrCredentials):
-		return failWith(err, unverified,
+		return failure.With(err, failure.Unverified,
 			"the e-mail address or the password is wrong, or the address was not confirmed yet")
 	case errors.Is(err, account.ErrNoProvider):
-		return failWith(err, notFound, "there is no provider to sign in with here")
+		return failure.With(err, failure.NotFound, "there is no provider to sign in with here")
 	case errors.Is(err, account.ErrProvider):
-		return busy(
+		return failure.Busy(
 			err, "the provider to sign in with does not answer; try again, or log in with a password",
 		)
 	case errors.Is(err, account.ErrSignInState), errors.Is(err, account.ErrSignInRefused),
 		errors.Is(err, account.ErrIDToken):
-		return failWith(err, unverified, "signing in was not completed; begin again")
+		return failure.With(err, failure.Unverified, "signing in was not completed; begin again")
 	case errors.Is(err, account.ErrOneTimeToken):
-		return failWith(err, unverified, "this link was used already or is too old; ask for a new one")
+		return failure.With(err, failure.Unverified,
+			"this link was used already or is too old; ask for a new one")
 	case errors.Is(err, account.ErrNoSession):
-		return failWith(err, loggedOut, "log in first")
+		return failure.With(err, failure.LoggedOut, "log in first")
 	}
 	return err
 }
@@ -215,7 +219,8 @@ type identity struct {
 func (s *Server) anonymousAccount(_ http.ResponseWriter, r *http.Request) (any, error) {
 	device := r.Header.Get("X-Device-Id")
 	if r.Header.Get("X-User-Type") != userAnonymous || device == "" {
-		return nil, fail(badParameter, "send the headers X-User-Type: anonymous and X-Device-Id")
+		return nil, failure.New(failure.BadParameter,
+			"send the headers X-User-Type: anonymous and X-Device-Id")
 	}
 	address := clientAddress(r, s.cfg.TrustedProxies)
 	user, created, err := s.services.Accounts.Anonymous(r.Context(), device, address.String(),
@@ -375,7 +380,7 @@ func (s *Server) endSession(w http.ResponseWriter, r *http.Request, u account.Us
 	id := r.PathValue("id")
 	if err := s.services.Accounts.EndSession(r.Context(), u.ID, id); err != nil {
 		if isNotFound(err) {
-			return nil, failWith(err, notFound,
+			return nil, failure.With(err, failure.NotFound,
 				"your account has no such session; GET /api/me/sessions lists them")
 		}
 		return nil, err
@@ -519,7 +524,7 @@ func placeAsked(r *http.Request) (usage.Place, error) {
 	at, id, ok := strings.Cut(text, ".")
 	micros, err := strconv.ParseInt(at, 10, 64)
 	if !ok || err != nil || id == "" {
-		return usage.Place{}, fail(badParameter,
+		return usage.Place{}, failure.New(failure.BadParameter,
 			"after must be what an earlier answer calls older, not %.40q", text)
 	}
 	return usage.Place{At: time.UnixMicro(micros), ID: id}, nil
@@ -591,11 +596,12 @@ type redirect struct {
 // checkout begins a purchase at Stripe. A web pack needs a log-in, since it is for an account.
 func (s *Server) checkout(_ http.ResponseWriter, r *http.Request, in order) (any, error) {
 	if s.services.Selling == nil {
-		return nil, fail(notFound, "nothing is sold here online; ask the operator")
+		return nil, failure.New(failure.NotFound, "nothing is sold here online; ask the operator")
 	}
 	plan, known := s.services.Catalogue.Plan(in.Plan)
 	if !known {
-		return nil, fail(badParameter, "there is no plan %.64q; GET /api/catalogue lists them", in.Plan)
+		return nil, failure.New(failure.BadParameter,
+			"there is no plan %.64q; GET /api/catalogue lists them", in.Plan)
 	}
 	buyer := billing.Buyer{Email: in.Email, Name: in.Name, Slug: in.Slug}
 	if plan.Entry == credit.Web {
@@ -622,7 +628,7 @@ const maxWebhookBody = 1 << 20
 // stripeWebhook takes Stripe's events. An error makes Stripe send the event again.
 func (s *Server) stripeWebhook(w http.ResponseWriter, r *http.Request) (any, error) {
 	if s.services.Selling == nil {
-		return nil, fail(notFound, "Stripe is not configured here")
+		return nil, failure.New(failure.NotFound, "Stripe is not configured here")
 	}
 	var payload []byte
 	err := s.readBody(w, r, maxWebhookBody, func() (err error) {
@@ -634,7 +640,7 @@ func (s *Server) stripeWebhook(w http.ResponseWriter, r *http.Request) (any, err
 	}
 	err = s.services.Selling.Webhook(r.Context(), payload, r.Header.Get("Stripe-Signature"))
 	if errors.Is(err, billing.ErrSignature) {
-		return nil, failWith(err, unverified, "the signature is wrong or too old")
+		return nil, failure.With(err, failure.Unverified, "the signature is wrong or too old")
 	}
 	return done, err
 }

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+
+	"unink/internal/httpapi/failure"
 )
 
 // clientAddress is where a request comes from. Proxies that are trusted say so in X-Forwarded-For,
@@ -58,12 +60,13 @@ func hostOnly(host string) string {
 func bearer(r *http.Request) (string, error) {
 	headers := r.Header.Values("Authorization")
 	if len(headers) == 0 {
-		return "", fail(unauthorized, "send the header Authorization: Bearer <API_TOKEN>")
+		return "", failure.New(failure.Unauthorized, "send the header Authorization: Bearer <API_TOKEN>")
 	}
 	scheme, token, _ := strings.Cut(headers[0], " ")
 	if len(headers) > 1 || !strings.EqualFold(scheme, "Bearer") || !tokenForm.MatchString(token) {
-		return "", fail(badToken, "the token is malformed; send Authorization: Bearer <API_TOKEN>, "+
-			"with the token exactly as it was given")
+		return "", failure.New(failure.BadToken,
+			"the token is malformed; send Authorization: Bearer <API_TOKEN>, "+
+				"with the token exactly as it was given")
 	}
 	return token, nil
 }

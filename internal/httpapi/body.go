@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"unink"
+	"unink/internal/httpapi/failure"
 	"unink/internal/option"
 )
 
@@ -38,15 +39,15 @@ type cleanupForm struct {
 // parseObject reads a body that is one JSON object of known keys.
 func parseObject[B any](body []byte, known keys[B]) (*B, error) {
 	if len(bytes.TrimSpace(body)) == 0 {
-		return nil, fail(badRequest, "the body is empty; send a JSON object")
+		return nil, failure.New(failure.BadRequest, "the body is empty; send a JSON object")
 	}
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	b, err := parseKeys(decoder, known)
 	if _, after := decoder.Token(); err == nil && after != io.EOF {
-		err = fail(badRequest, "there is something after the JSON object")
+		err = failure.New(failure.BadRequest, "there is something after the JSON object")
 	}
 	if err != nil && !json.Valid(body) { // which comes before what its keys say
-		err = failWith(err, badRequest, "the body is not one JSON value")
+		err = failure.With(err, failure.BadRequest, "the body is not one JSON value")
 	}
 	return b, err
 }
@@ -74,11 +75,11 @@ func parseCleanupForm(parts *multipart.Reader) (input, error) {
 func parseStrictly[F any](parts *multipart.Reader, form *F, known fields[F],
 	came func() bool) error {
 	err := parseParts(parts, form, known, func(name string) error {
-		return fail(badParameter, "the field %.64q is not known", name)
+		return failure.New(failure.BadParameter, "the field %.64q is not known", name)
 	})
-	var f *failure
-	if errors.As(err, &f) && f.kind == badRequest && !came() {
-		return failWith(err, badMediaType, "the body is not the form that Content-Type says")
+	var f *failure.Failure
+	if errors.As(err, &f) && f.Kind == failure.BadRequest && !came() {
+		return failure.With(err, failure.BadMediaType, "the body is not the form that Content-Type says")
 	}
 	return err
 }
@@ -87,22 +88,22 @@ func parseStrictly[F any](parts *multipart.Reader, form *F, known fields[F],
 // and null for anything.
 func parseKeys[B any](dec *json.Decoder, all keys[B]) (*B, error) {
 	if start, err := dec.Token(); err != nil || start != json.Delim('{') {
-		return nil, fail(badParameter, "the body must be a JSON object")
+		return nil, failure.New(failure.BadParameter, "the body must be a JSON object")
 	}
 	b := new(B)
 	seen := map[string]bool{}
 	for dec.More() {
 		token, err := dec.Token()
 		if err != nil {
-			return nil, failWith(err, badRequest, "the body is not one JSON value")
+			return nil, failure.With(err, failure.BadRequest, "the body is not one JSON value")
 		}
 		key, _ := token.(string)
 		set, known := all[key]
 		switch {
 		case !known:
-			return nil, fail(badParameter, "the key %.64q is not known", key)
+			return nil, failure.New(failure.BadParameter, "the key %.64q is not known", key)
 		case seen[key]:
-			return nil, fail(badParameter, "the key %s is given twice", key)
+			return nil, failure.New(failure.BadParameter, "the key %s is given twice", key)
 		}
 		seen[key] = true
 		if err := set(b, key, dec); err != nil {
@@ -133,7 +134,7 @@ func into[B, T any](want string, set func(*B, T) error) func(*B, string, *json.D
 	return func(b *B, name string, dec *json.Decoder) error {
 		var v *T
 		if err := dec.Decode(&v); err != nil || v == nil {
-			return failWith(err, badParameter, name+" must be "+want)
+			return failure.With(err, failure.BadParameter, name+" must be "+want)
 		}
 		return set(b, *v)
 	}
@@ -143,12 +144,13 @@ func into[B, T any](want string, set func(*B, T) error) func(*B, string, *json.D
 func decodeMedia(s string) ([]byte, error) {
 	switch {
 	case s == "":
-		return nil, fail(noImage, "media_id is missing or empty; send the file in Base64")
+		return nil, failure.New(failure.NoImage, "media_id is missing or empty; send the file in Base64")
 	case len(s) >= 5 && strings.EqualFold(s[:5], "data:"):
-		return nil, fail(badParameter,
+		return nil, failure.New(failure.BadParameter,
 			"media_id must be the Base64 alone, without the prefix data:image/...;base64,")
 	case strings.ContainsAny(s, "\r\n"): // which encoding/base64 would pass over
-		return nil, fail(unknownFormat, "media_id must be Base64 in one line, without white space")
+		return nil, failure.New(failure.UnknownFormat,
+			"media_id must be Base64 in one line, without white space")
 	}
 	encoding := base64.RawStdEncoding
 	if strings.HasSuffix(s, "=") {
@@ -156,7 +158,7 @@ func decodeMedia(s string) ([]byte, error) {
 	}
 	image, err := encoding.DecodeString(s)
 	if err != nil {
-		return nil, failWith(err, unknownFormat,
+		return nil, failure.With(err, failure.UnknownFormat,
 			"media_id is not standard Base64 (A-Z, a-z, 0-9, + and /)")
 	}
 	return image, nil

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"unink/internal/credit"
+	"unink/internal/httpapi/failure"
 	"unink/internal/usage"
 )
 
@@ -55,9 +56,9 @@ func (s *Server) admit(ctx context.Context, c *call) error {
 	if who.slot != "" {
 		free, ok := s.services.Slots.Acquire(who.slot)
 		if !ok {
-			return &failure{kind: tooManyOpen,
-				message:    "too many requests at once for this account; wait for one to end",
-				retryAfter: time.Second}
+			return &failure.Failure{Kind: failure.TooManyOpen,
+				Message:    "too many requests at once for this account; wait for one to end",
+				RetryAfter: time.Second}
 		}
 		c.charge.free = free
 	}
@@ -73,8 +74,9 @@ func (s *Server) withinWindows(ctx context.Context, who *caller) error {
 		return err
 	}
 	s.metrics.limited.WithLabelValues(verdict.Window).Inc()
-	return &failure{kind: rateLimited, message: "too many requests", retryAfter: verdict.RetryAfter,
-		window: verdict.Window}
+	return &failure.Failure{Kind: failure.RateLimited, Message: "too many requests",
+		RetryAfter: verdict.RetryAfter,
+		Window:     verdict.Window}
 }
 
 // answerTime is how long a client may take to receive its answer, which is rarely larger than two
@@ -119,14 +121,14 @@ func creditFailure(err error) error {
 	var insufficient *credit.InsufficientError
 	switch {
 	case errors.As(err, &insufficient):
-		return failWith(err, noCredits, "there are no credits left, or they have expired")
+		return failure.With(err, failure.NoCredits, "there are no credits left, or they have expired")
 	case errors.Is(err, credit.ErrKeyReused):
-		return failWith(err, badParameter,
+		return failure.With(err, failure.BadParameter,
 			"this Idempotency-Key was used with another body; use a new key for each page")
 	case errors.Is(err, credit.ErrKeyBusy):
-		return &failure{kind: overloaded,
-			message: "a request with this Idempotency-Key is being worked on", retryAfter: time.Second,
-			cause: err}
+		return &failure.Failure{Kind: failure.Overloaded,
+			Message: "a request with this Idempotency-Key is being worked on", RetryAfter: time.Second,
+			Cause: err}
 	}
 	return err
 }
@@ -189,23 +191,23 @@ func (s *Server) record(r *http.Request, c *call, took time.Duration) {
 // outcomeOf names the entry point of a request for a page, and how it ended: [usage.OK],
 // [usage.Cancelled], or the error's name or code there. Other requests have no entry point.
 func outcomeOf(r *http.Request, c *call) (entry, outcome string) {
-	var named func(kind) string
+	var named func(failure.Kind) string
 	switch r.Pattern {
 	case "POST /api/process-image":
-		entry, named = credit.Web, func(k kind) string { return webRowOf(k).name }
+		entry, named = credit.Web, func(k failure.Kind) string { return webRowOf(k).name }
 	case "POST /cleanup":
 		entry = credit.Developer
-		named = func(k kind) string { return strconv.Itoa(developerRowOf(k).code) }
+		named = func(k failure.Kind) string { return strconv.Itoa(developerRowOf(k).code) }
 	default:
 		return "", ""
 	}
 	switch {
 	case c.failure == nil:
 		return entry, usage.OK
-	case c.failure.kind == gone:
+	case c.failure.Kind == failure.Gone:
 		return entry, usage.Cancelled
 	}
-	return entry, named(c.failure.kind)
+	return entry, named(c.failure.Kind)
 }
 
 // The kinds of callers, as the statistics have them.
@@ -226,8 +228,9 @@ func (openDoor) web(r *http.Request, form *uploadForm) (*caller, error) {
 	case "", userRegistered, userGuest:
 	case userAnonymous:
 		if r.Header.Get("X-Device-Id") == "" || form.userID == "" {
-			return nil, fail(unverified, "an anonymous account is identified by the header X-Device-Id "+
-				"and the field userId; one is missing")
+			return nil, failure.New(failure.Unverified,
+				"an anonymous account is identified by the header X-Device-Id "+
+					"and the field userId; one is missing")
 		}
 	default:
 		return nil, unknownUserType(t)
@@ -251,7 +254,7 @@ func (d openDoor) developer(r *http.Request) (*caller, error) {
 		return nil, err
 	}
 	if !equal(token, d.token) {
-		return nil, fail(unauthorized, "the token is not known here")
+		return nil, failure.New(failure.Unauthorized, "the token is not known here")
 	}
 	return &caller{kind: callerOpen}, nil
 }
@@ -264,5 +267,6 @@ const (
 )
 
 func unknownUserType(t string) error {
-	return fail(badParameter, "X-User-Type must be anonymous, registered or guest, not %.64q", t)
+	return failure.New(failure.BadParameter,
+		"X-User-Type must be anonymous, registered or guest, not %.64q", t)
 }

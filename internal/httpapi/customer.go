@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"unink/internal/account"
+	"unink/internal/httpapi/failure"
 	"unink/internal/usage"
 )
 
@@ -169,11 +170,11 @@ func lastDays(now time.Time, days int) (from, to time.Time) {
 func (s *Server) beginCustomer(_ http.ResponseWriter, r *http.Request,
 	u account.User) (any, error) {
 	if s.cfg.TestCredits == 0 {
-		return nil, fail(noCredits, "there are no free calls here; buy a package")
+		return nil, failure.New(failure.NoCredits, "there are no free calls here; buy a package")
 	}
 	c, err := s.services.Accounts.Begin(r.Context(), u)
 	if errors.Is(err, account.ErrTooMany) {
-		return nil, failWith(err, noCredits,
+		return nil, failure.With(err, failure.NoCredits,
 			"free calls are given once to each person, and you have had yours; buy a package")
 	}
 	if err != nil {
@@ -184,7 +185,8 @@ func (s *Server) beginCustomer(_ http.ResponseWriter, r *http.Request,
 		return nil, err
 	}
 	if len(tokens) > 0 {
-		return nil, fail(badParameter, "your account has a token; make a new one in its place")
+		return nil, failure.New(failure.BadParameter,
+			"your account has a token; make a new one in its place")
 	}
 	token, c, err := s.services.Accounts.Rotate(r.Context(), u, c.Slug, 0)
 	if err != nil {
@@ -198,7 +200,8 @@ const maxGraceHours = 168
 
 func checkGrace(hours int) error {
 	if hours < 0 || hours > maxGraceHours {
-		return fail(badParameter, "graceHours must be from 0 to %d, not %d", maxGraceHours, hours)
+		return failure.New(failure.BadParameter, "graceHours must be from 0 to %d, not %d", maxGraceHours,
+			hours)
 	}
 	return nil
 }
@@ -234,8 +237,9 @@ func (s *Server) rotateToken(_ http.ResponseWriter, r *http.Request, in rotation
 
 func customerFailure(err error) error {
 	if isNotFound(err) {
-		return failWith(err, notFound, "your account has no such API customer; one belongs to the "+
-			"account with the e-mail address that it was bought with")
+		return failure.With(err, failure.NotFound,
+			"your account has no such API customer; one belongs to the "+
+				"account with the e-mail address that it was bought with")
 	}
 	return accountFailure(err)
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"unink/internal/credit"
+	"unink/internal/httpapi/failure"
 )
 
 const (
@@ -30,31 +31,31 @@ type developerRow struct {
 	text   string
 }
 
-var developerTable = map[kind]developerRow{
-	badRequest:    {http.StatusBadRequest, 1000, "body error"},
-	wrongMethod:   {http.StatusMethodNotAllowed, 1000, "body error"},
-	notFound:      {http.StatusNotFound, 1000, "body error"},
-	badParameter:  {http.StatusBadRequest, 1001, "param error"},
-	badMediaType:  {http.StatusUnsupportedMediaType, 1002, "content type error"},
-	noImage:       {http.StatusBadRequest, 1003, "image not exists"},
-	fileTooLarge:  {http.StatusBadRequest, 1004, "image size error"},
-	badDimensions: {http.StatusBadRequest, 1004, "image size error"},
-	tooSmall:      {http.StatusBadRequest, 1004, "image size error"},
-	unknownFormat: {http.StatusBadRequest, 1005, "image format error"},
-	brokenImage:   {http.StatusBadRequest, 1005, "image format error"},
-	badToken:      {http.StatusUnauthorized, 1006, "invalid signature"},
-	bodyTooLarge:  {http.StatusRequestEntityTooLarge, 1007, "body size error"},
-	unauthorized:  {http.StatusUnauthorized, 1008, "no authorization"},
-	noCredits:     {http.StatusPaymentRequired, 1008, "no authorization"},
-	crossSite:     {http.StatusForbidden, 1008, "no authorization"},
-	unexpected:    {http.StatusInternalServerError, 2000, "server unknown error"},
-	timedOut:      {http.StatusGatewayTimeout, 2001, "server timeout"},
-	blank:         {http.StatusUnprocessableEntity, 2003, "no content recognition"},
-	badResult:     {http.StatusInternalServerError, 2004, "validate data error"},
-	remote:        {http.StatusBadGateway, 3000, "remote server error"},
-	overloaded:    {http.StatusServiceUnavailable, 4000, "base server error"},
-	tooManyOpen:   {http.StatusTooManyRequests, 4000, "base server error"},
-	notReady:      {http.StatusConflict, 4000, "base server error"},
+var developerTable = map[failure.Kind]developerRow{
+	failure.BadRequest:    {http.StatusBadRequest, 1000, "body error"},
+	failure.WrongMethod:   {http.StatusMethodNotAllowed, 1000, "body error"},
+	failure.NotFound:      {http.StatusNotFound, 1000, "body error"},
+	failure.BadParameter:  {http.StatusBadRequest, 1001, "param error"},
+	failure.BadMediaType:  {http.StatusUnsupportedMediaType, 1002, "content type error"},
+	failure.NoImage:       {http.StatusBadRequest, 1003, "image not exists"},
+	failure.FileTooLarge:  {http.StatusBadRequest, 1004, "image size error"},
+	failure.BadDimensions: {http.StatusBadRequest, 1004, "image size error"},
+	failure.TooSmall:      {http.StatusBadRequest, 1004, "image size error"},
+	failure.UnknownFormat: {http.StatusBadRequest, 1005, "image format error"},
+	failure.BrokenImage:   {http.StatusBadRequest, 1005, "image format error"},
+	failure.BadToken:      {http.StatusUnauthorized, 1006, "invalid signature"},
+	failure.BodyTooLarge:  {http.StatusRequestEntityTooLarge, 1007, "body size error"},
+	failure.Unauthorized:  {http.StatusUnauthorized, 1008, "no authorization"},
+	failure.NoCredits:     {http.StatusPaymentRequired, 1008, "no authorization"},
+	failure.CrossSite:     {http.StatusForbidden, 1008, "no authorization"},
+	failure.Unexpected:    {http.StatusInternalServerError, 2000, "server unknown error"},
+	failure.TimedOut:      {http.StatusGatewayTimeout, 2001, "server timeout"},
+	failure.Blank:         {http.StatusUnprocessableEntity, 2003, "no content recognition"},
+	failure.BadResult:     {http.StatusInternalServerError, 2004, "validate data error"},
+	failure.Remote:        {http.StatusBadGateway, 3000, "remote server error"},
+	failure.Overloaded:    {http.StatusServiceUnavailable, 4000, "base server error"},
+	failure.TooManyOpen:   {http.StatusTooManyRequests, 4000, "base server error"},
+	failure.NotReady:      {http.StatusConflict, 4000, "base server error"},
 }
 
 // sizeRule is said with every code 1004.
@@ -72,9 +73,9 @@ type developerFailure struct {
 
 const developerContentType = "application/json; charset=UTF-8"
 
-func writeDeveloperFailure(w http.ResponseWriter, r *http.Request, f *failure) {
-	row := developerRowOf(f.kind)
-	message := row.text + ": " + f.message
+func writeDeveloperFailure(w http.ResponseWriter, r *http.Request, f *failure.Failure) {
+	row := developerRowOf(f.Kind)
+	message := row.text + ": " + f.Message
 	switch row.code {
 	case 1004:
 		message += "; " + sizeRule
@@ -89,11 +90,11 @@ func writeDeveloperFailure(w http.ResponseWriter, r *http.Request, f *failure) {
 	refuse(w, row.status, f, developerFailure{"API_ERROR", row.code, message})
 }
 
-func developerRowOf(k kind) developerRow {
+func developerRowOf(k failure.Kind) developerRow {
 	if row, known := developerTable[k]; known {
 		return row
 	}
-	return developerTable[unexpected]
+	return developerTable[failure.Unexpected]
 }
 
 // setCredits says what a request cost and what its customer has left.
@@ -126,7 +127,7 @@ func (s *Server) cleanup(w http.ResponseWriter, r *http.Request) (any, error) {
 	}
 	plain := wantsPicture(r.Header.Values("Accept"))
 	if plain && (in.options.Layers || in.options.Before) {
-		return nil, fail(badParameter, "layers and the page before come in JSON; "+
+		return nil, failure.New(failure.BadParameter, "layers and the page before come in JSON; "+
 			"send Accept: application/json, or leave return_layers and return_before out")
 	}
 	if c.key, err = idempotencyKey(r, c.caller.owner, same...); err != nil {
@@ -184,7 +185,7 @@ func (s *Server) readCleanupForm(w http.ResponseWriter, r *http.Request) (in inp
 	err = s.readBody(w, r, maxImageBytes+formSlack, func() error {
 		parts, err := r.MultipartReader()
 		if err != nil {
-			return failWith(err, badMediaType,
+			return failure.With(err, failure.BadMediaType,
 				"the body must be multipart/form-data with a boundary, or JSON")
 		}
 		in, err = parseCleanupForm(parts)
@@ -222,7 +223,8 @@ func idempotencyKey(r *http.Request, owner string, body ...[]byte) (*credit.Key,
 		return nil, nil
 	}
 	if len(values) > 1 || values[0] == "" || len(values[0]) > maxKeyBytes {
-		return nil, fail(badParameter, "send one Idempotency-Key of 1 to %d bytes", maxKeyBytes)
+		return nil, failure.New(failure.BadParameter, "send one Idempotency-Key of 1 to %d bytes",
+			maxKeyBytes)
 	}
 	if err := checkText("Idempotency-Key", values[0]); err != nil {
 		return nil, err
@@ -295,7 +297,7 @@ func checkJSON(contentType string) error {
 	media, params, err := mime.ParseMediaType(contentType)
 	charset, given := params["charset"]
 	if err != nil || media != "application/json" || given && !strings.EqualFold(charset, "utf-8") {
-		return fail(badMediaType,
+		return failure.New(failure.BadMediaType,
 			"Content-Type must be application/json; charset=UTF-8 or multipart/form-data, not %q",
 			contentType)
 	}

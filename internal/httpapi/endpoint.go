@@ -12,10 +12,12 @@ import (
 	"runtime/debug"
 	"strconv"
 	"time"
+
+	"unink/internal/httpapi/failure"
 )
 
 // A failureWriter writes a failure in an entry point's own envelope.
-type failureWriter func(http.ResponseWriter, *http.Request, *failure)
+type failureWriter func(http.ResponseWriter, *http.Request, *failure.Failure)
 
 // entry is one of the two entry points.
 type entry struct {
@@ -78,9 +80,9 @@ func (s *Server) answer(answer answerer, w http.ResponseWriter, r *http.Request)
 // refuseWith answers an error, and returns it.
 func (s *Server) refuseWith(w http.ResponseWriter, r *http.Request, err error,
 	write failureWriter) error {
-	f := asFailure(err)
+	f := failure.Of(err)
 	callOf(r).failure = f
-	if f.kind != gone {
+	if f.Kind != failure.Gone {
 		write(w, r, f)
 	}
 	return f
@@ -144,7 +146,7 @@ func guarded(answer answerer, w http.ResponseWriter, r *http.Request) (v any, er
 func only(method string, write failureWriter) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", method)
-		write(w, r, fail(wrongMethod, "use %s, not %s", method, r.Method))
+		write(w, r, failure.New(failure.WrongMethod, "use %s, not %s", method, r.Method))
 	})
 }
 
@@ -194,10 +196,11 @@ func bodyFailure(err error) error {
 		errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, http.ErrBodyReadAfterClose):
 		return err
 	case errors.As(err, &network):
-		return failWith(err, gone, "the client went away")
+		return failure.With(err, failure.Gone, "the client went away")
 	}
-	return failWith(err, badRequest, "the request body is not sent as its header says, such as in "+
-		"chunks that are broken; send it with a Content-Length")
+	return failure.With(err, failure.BadRequest,
+		"the request body is not sent as its header says, such as in "+
+			"chunks that are broken; send it with a Content-Length")
 }
 
 // writeJSON writes an answer. Its error says that the client is not there to read it.
@@ -237,18 +240,18 @@ func writeHeader(w http.ResponseWriter, status, length int) {
 func push(w http.ResponseWriter, part []byte) error {
 	_, err := w.Write(part)
 	if err := errors.Join(err, http.NewResponseController(w).Flush()); err != nil {
-		return failWith(err, gone, "the client went away")
+		return failure.With(err, failure.Gone, "the client went away")
 	}
 	return nil
 }
 
 // refuse writes a failure's headers and body.
-func refuse(w http.ResponseWriter, status int, f *failure, body any) {
-	if f.retryAfter > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(f.seconds()))
+func refuse(w http.ResponseWriter, status int, f *failure.Failure, body any) {
+	if f.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(f.Seconds()))
 	}
-	if f.location != "" {
-		w.Header().Set("Location", f.location)
+	if f.Location != "" {
+		w.Header().Set("Location", f.Location)
 	}
 	// The connection's end is all that a failed write could tell, and the log has the rest.
 	_ = writeJSON(w, status, body)

@@ -17,6 +17,7 @@ import (
 
 	"unink"
 	"unink/internal/gate"
+	"unink/internal/httpapi/failure"
 )
 
 // seeing returns a cleaner that keeps the options of the last page.
@@ -510,7 +511,7 @@ func FuzzUploadForm(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		form, err := parseUpload(multipart.NewReader(bytes.NewReader(body), "b"))
 		if err != nil {
-			status := webTable[asFailure(err).kind].status
+			status := webTable[failure.Of(err).Kind].status
 			if status != http.StatusBadRequest {
 				t.Errorf("status %d for %v", status, err)
 			}
@@ -533,7 +534,7 @@ func FuzzCleanupBody(f *testing.F) {
 		if err == nil && len(in.image) == 0 {
 			t.Error("accepted without an image")
 		}
-		if err != nil && developerTable[asFailure(err).kind].status != http.StatusBadRequest {
+		if err != nil && developerTable[failure.Of(err).Kind].status != http.StatusBadRequest {
 			t.Errorf("%v", err)
 		}
 	})

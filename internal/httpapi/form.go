@@ -6,6 +6,7 @@ import (
 	"regexp"
 
 	"unink"
+	"unink/internal/httpapi/failure"
 	"unink/internal/option"
 )
 
@@ -40,7 +41,7 @@ func parseUpload(parts *multipart.Reader) (*uploadForm, error) {
 }
 
 func missingImage() error {
-	return fail(noImage, "the form has no image; send the file in the field image")
+	return failure.New(failure.NoImage, "the form has no image; send the file in the field image")
 }
 
 // fields says how each field of a form F is read.
@@ -67,7 +68,7 @@ func parseParts[F any](parts *multipart.Reader, form *F, known fields[F],
 			continue
 		}
 		if seen[name] {
-			return fail(badParameter,
+			return failure.New(failure.BadParameter,
 				"the field %s is given more than once; send one image and one value per request", name)
 		}
 		seen[name] = true
@@ -80,12 +81,13 @@ func parseParts[F any](parts *multipart.Reader, form *F, known fields[F],
 // file reads the picture of a form.
 func file[F any](of func(*F) *[]byte) func(*F, string, io.Reader) error {
 	return fileOf(of, maxImageBytes,
-		fail(fileTooLarge, "the image is larger than 5 MB; scale it down or save it as JPEG"))
+		failure.New(failure.FileTooLarge,
+			"the image is larger than 5 MB; scale it down or save it as JPEG"))
 }
 
 // fileOf reads a file of at most so many bytes; more are tooMuch.
 func fileOf[F any](of func(*F) *[]byte, most int,
-	tooMuch *failure) func(*F, string, io.Reader) error {
+	tooMuch *failure.Failure) func(*F, string, io.Reader) error {
 	return func(f *F, _ string, r io.Reader) (err error) {
 		*of(f), err = readAtMost(r, most, tooMuch)
 		return err
@@ -102,7 +104,7 @@ var formFields = withOptions(fields[uploadForm]{
 	"isPdfProcessing":  flag(func(f *uploadForm) *bool { return &f.pdf }),
 	"pageSlug": text(func(f *uploadForm, name, v string) error {
 		if !slugForm.MatchString(v) {
-			return fail(badParameter, "%s may have at most 64 of a-z, 0-9, - and /", name)
+			return failure.New(failure.BadParameter, "%s may have at most 64 of a-z, 0-9, - and /", name)
 		}
 		f.pageSlug = v
 		return nil
@@ -113,7 +115,7 @@ var formFields = withOptions(fields[uploadForm]{
 func text[F any](set func(f *F, name, value string) error) func(*F, string, io.Reader) error {
 	return func(f *F, name string, r io.Reader) error {
 		b, err := readAtMost(r, maxFieldBytes,
-			fail(badParameter, "the field %s is longer than %d bytes", name, maxFieldBytes))
+			failure.New(failure.BadParameter, "the field %s is longer than %d bytes", name, maxFieldBytes))
 		if err != nil {
 			return err
 		}
@@ -132,7 +134,7 @@ func flag[F any](of func(*F) *bool) func(*F, string, io.Reader) error {
 }
 
 // readAtMost reads r to its end; more than limit bytes are tooMuch.
-func readAtMost(r io.Reader, limit int, tooMuch *failure) ([]byte, error) {
+func readAtMost(r io.Reader, limit int, tooMuch *failure.Failure) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(r, int64(limit)+1))
 	if err == nil && len(b) > limit {
 		return nil, tooMuch
@@ -140,10 +142,10 @@ func readAtMost(r io.Reader, limit int, tooMuch *failure) ([]byte, error) {
 	return b, err
 }
 
-// partError takes what asFailure does not know for a form that is broken.
+// partError takes what failure.Of does not know for a form that is broken.
 func partError(err error) error {
-	if f := asFailure(err); f.kind != unexpected {
+	if f := failure.Of(err); f.Kind != failure.Unexpected {
 		return f
 	}
-	return failWith(err, badRequest, "the multipart form is broken")
+	return failure.With(err, failure.BadRequest, "the multipart form is broken")
 }

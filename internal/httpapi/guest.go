@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"unink/internal/credit"
+	"unink/internal/httpapi/failure"
 )
 
 // guestAnswer is what a guest may have cleaned today.
@@ -26,7 +27,7 @@ type allowance struct {
 func (s *Server) guestLeft(_ http.ResponseWriter, r *http.Request) (any, error) {
 	device, err := s.services.Accounts.HashDevice(r.Header.Get("X-Device-Id"))
 	if err != nil {
-		return nil, failWith(err, badParameter,
+		return nil, failure.With(err, failure.BadParameter,
 			"send the header X-Device-Id, 8 to 200 printable ASCII characters")
 	}
 	door := &accountDoor{s.cfg, s.services, s.now}

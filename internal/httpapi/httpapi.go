@@ -29,6 +29,7 @@ import (
 	"unink/internal/botcheck"
 	"unink/internal/credit"
 	"unink/internal/gate"
+	"unink/internal/httpapi/failure"
 	"unink/internal/limit"
 	"unink/internal/mail"
 	"unink/internal/operator"
@@ -284,7 +285,7 @@ func (s *Server) elsewhere(mux *http.ServeMux) http.Handler {
 		}
 		methods := strings.Join(allowed, ", ")
 		w.Header().Set("Allow", methods)
-		s.failureAt(r)(w, r, fail(wrongMethod, "use %s, not %s", methods, r.Method))
+		s.failureAt(r)(w, r, failure.New(failure.WrongMethod, "use %s, not %s", methods, r.Method))
 	})
 }
 
@@ -306,7 +307,7 @@ func sameSite(next http.Handler) http.Handler {
 		if r.URL.Path == "/cleanup" || r.URL.Path == "/pdf" || strings.HasPrefix(r.URL.Path, "/pdf/") {
 			write = writeDeveloperFailure
 		}
-		write(w, r, fail(crossSite, "requests from pages of other sites are refused"))
+		write(w, r, failure.New(failure.CrossSite, "requests from pages of other sites are refused"))
 	}))
 	return protection.Handler(next)
 }
@@ -370,7 +371,8 @@ func inspect(image []byte, maxSide int) (unink.Info, error) {
 		MaxBytes: maxImageBytes, MaxPixels: maxImagePixels, MaxSide: maxSide, MinSide: -1,
 	})
 	if err == nil && min(info.Width, info.Height) < minImageSide {
-		return info, fail(tooSmall, "the image has %d×%d pixels; each side needs at least %d", info.Width,
+		return info, failure.New(failure.TooSmall,
+			"the image has %d×%d pixels; each side needs at least %d", info.Width,
 			info.Height, minImageSide)
 	}
 	return info, err
@@ -381,11 +383,11 @@ func checkResult(res *unink.Result, in unink.Info, o unink.Options) error {
 	out, err := unink.Inspect(res.Data, unink.Limits{MaxBytes: -1, MaxPixels: -1, MinSide: -1})
 	switch {
 	case err != nil:
-		return failWith(err, badResult, "the result failed its check and was withheld")
+		return failure.With(err, failure.BadResult, "the result failed its check and was withheld")
 	case out.Width != res.Width || out.Height != res.Height,
 		o.KeepOrientation && o.KeepDistortion && (out.Width != in.Width || out.Height != in.Height),
 		o.Layers && (len(res.Handwriting) == 0 || len(res.Mask) == 0):
-		return fail(badResult, "the result failed its check and was withheld")
+		return failure.New(failure.BadResult, "the result failed its check and was withheld")
 	}
 	return nil
 }

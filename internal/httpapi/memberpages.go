@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"unink/internal/credit"
+	"unink/internal/httpapi/failure"
 	"unink/internal/webui"
 )
 
@@ -49,7 +50,7 @@ type linkPage struct {
 func (s *Server) forMembers(page http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, err := s.user(r)
-		if err != nil && asFailure(err).kind != loggedOut {
+		if err != nil && failure.Of(err).Kind != failure.LoggedOut {
 			_ = s.refuseWith(w, r, err, writeWebFailure)
 			return
 		}
@@ -73,7 +74,7 @@ func (s *Server) forOperators(page http.Handler) http.Handler {
 		switch {
 		case err == nil:
 			page.ServeHTTP(w, r)
-		case asFailure(err).kind == notFound:
+		case failure.Of(err).Kind == failure.NotFound:
 			s.nothingHere(w, r)
 		default:
 			_ = s.refuseWith(w, r, err, writeWebFailure)

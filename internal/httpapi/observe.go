@@ -13,13 +13,14 @@ import (
 	"unink"
 	"unink/internal/account"
 	"unink/internal/credit"
+	"unink/internal/httpapi/failure"
 )
 
 // call is what the log says of one request. Images, tokens, identities and whole addresses are
 // never part of it.
 type call struct {
 	id      string
-	failure *failure
+	failure *failure.Failure
 	notes   []any // alternating keys and values
 
 	user     asked[account.User]     // whose session the request carries
@@ -70,7 +71,7 @@ func (s *Server) observe(next http.Handler) http.Handler {
 		r = r.WithContext(context.WithValue(r.Context(), callKey{}, c))
 		r.Body = body
 		next.ServeHTTP(rec, r)
-		if c.failure != nil && c.failure.kind == gone {
+		if c.failure != nil && c.failure.Kind == failure.Gone {
 			rec.status = statusClientGone
 		}
 		took := time.Since(start)
@@ -147,13 +148,13 @@ func (s *Server) logCall(r *http.Request, c *call, rec *recorder, took time.Dura
 		network(clientAddress(r, s.cfg.TrustedProxies)),
 	}
 	if f := c.failure; f != nil {
-		args = append(args, "failure", f.message)
+		args = append(args, "failure", f.Message)
 		var refused *unink.Error
 		switch {
 		case rec.status == http.StatusInternalServerError, rec.status == http.StatusBadGateway:
 			level = slog.LevelError
-			args = append(args, "cause", f.cause)
-		case errors.As(f.cause, &refused): // what a decoder says is for nobody else
+			args = append(args, "cause", f.Cause)
+		case errors.As(f.Cause, &refused): // what a decoder says is for nobody else
 			args = append(args, "cause", refused.Err)
 		}
 	}

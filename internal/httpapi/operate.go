@@ -11,6 +11,7 @@ import (
 
 	"unink/internal/account"
 	"unink/internal/credit"
+	"unink/internal/httpapi/failure"
 	"unink/internal/operator"
 )
 
@@ -42,7 +43,8 @@ func forOperator[T any](s *Server,
 func withReason(o operator.Order, reason string) (operator.Order, error) {
 	o.Reason = strings.TrimSpace(reason)
 	if o.Reason == "" || utf8.RuneCountInString(o.Reason) > operator.MaxReason {
-		return o, fail(badParameter, "reason must have from 1 to %d characters", operator.MaxReason)
+		return o, failure.New(failure.BadParameter, "reason must have from 1 to %d characters",
+			operator.MaxReason)
 	}
 	return o, nil
 }
@@ -117,9 +119,10 @@ func (s *Server) grantCredits(r *http.Request, o operator.Order, in gift) (any, 
 	case err != nil:
 		return nil, err
 	case in.Credits < 1 || in.Credits > maxGrant:
-		return nil, fail(badParameter, "credits must be from 1 to %d, not %d", maxGrant, in.Credits)
+		return nil, failure.New(failure.BadParameter, "credits must be from 1 to %d, not %d", maxGrant,
+			in.Credits)
 	case in.Months < 1 || in.Months > maxGrantMonths:
-		return nil, fail(badParameter,
+		return nil, failure.New(failure.BadParameter,
 			"months must be from 1 to %d, not %d", maxGrantMonths, in.Months)
 	}
 	key, err := idempotencyKey(r, o.Actor)
@@ -127,7 +130,8 @@ func (s *Server) grantCredits(r *http.Request, o operator.Order, in gift) (any, 
 		return nil, err
 	}
 	if key == nil {
-		return nil, fail(badParameter, "send an Idempotency-Key, so that nothing is given twice")
+		return nil, failure.New(failure.BadParameter,
+			"send an Idempotency-Key, so that nothing is given twice")
 	}
 	to, _, err := s.services.Operator.Buyer(ctx, in.To)
 	if err != nil {
@@ -210,7 +214,7 @@ func (s *Server) acts(_ http.ResponseWriter, r *http.Request) (any, error) {
 	}
 	before, given, err := queryText(r, "before")
 	if err == nil && given && !strings.HasPrefix(before, "act_") {
-		err = fail(badParameter, "before must be the older of an earlier answer")
+		err = failure.New(failure.BadParameter, "before must be the older of an earlier answer")
 	}
 	if err != nil {
 		return nil, err
@@ -228,10 +232,10 @@ func (s *Server) acts(_ http.ResponseWriter, r *http.Request) (any, error) {
 func operatorFailure(err error) error {
 	switch {
 	case isNotFound(err):
-		return failWith(err, notFound,
+		return failure.With(err, failure.NotFound,
 			"there is no such user, customer or token; GET /api/operator/accounts finds them")
 	case errors.Is(err, credit.ErrKeyReused):
-		return failWith(err, badParameter,
+		return failure.With(err, failure.BadParameter,
 			"this Idempotency-Key gave something else before; use a new key for each gift")
 	}
 	return accountFailure(err)

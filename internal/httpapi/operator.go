@@ -8,6 +8,7 @@ import (
 
 	"unink/internal/account"
 	"unink/internal/billing"
+	"unink/internal/httpapi/failure"
 	"unink/internal/usage"
 )
 
@@ -63,7 +64,7 @@ type creditState struct {
 func (s *Server) mustOperate(r *http.Request) (account.User, error) {
 	u, err := s.user(r)
 	if err == nil && u.Role != account.Operator {
-		err = fail(notFound, "there is nothing at this address; see /openapi.json")
+		err = failure.New(failure.NotFound, "there is nothing at this address; see /openapi.json")
 	}
 	return u, err
 }
@@ -129,7 +130,8 @@ func daysAsked(r *http.Request) (int, error) {
 	}
 	days, err := strconv.Atoi(text)
 	if err != nil || days < 1 || days > maxStatisticsDays {
-		return 0, fail(badParameter, "days must be from 1 to %d, not %.20q", maxStatisticsDays, text)
+		return 0, failure.New(failure.BadParameter, "days must be from 1 to %d, not %.20q",
+			maxStatisticsDays, text)
 	}
 	return days, nil
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"unink/internal/credit"
+	"unink/internal/httpapi/failure"
 	"unink/internal/usage"
 )
 
@@ -12,16 +13,16 @@ import (
 func TestOutcomes(t *testing.T) {
 	for _, c := range []struct {
 		pattern        string
-		failure        *failure
+		failure        *failure.Failure
 		entry, outcome string
 	}{
 		{"POST /cleanup", nil, credit.Developer, usage.OK},
-		{"POST /cleanup", fail(gone, "the client went away"), credit.Developer, usage.Cancelled},
-		{"POST /cleanup", fail(brokenImage, "no picture"), credit.Developer, "1005"},
+		{"POST /cleanup", failure.New(failure.Gone, "the client went away"), credit.Developer, usage.Cancelled},
+		{"POST /cleanup", failure.New(failure.BrokenImage, "no picture"), credit.Developer, "1005"},
 		{"POST /api/process-image", nil, credit.Web, usage.OK},
-		{"POST /api/process-image", fail(gone, "the client went away"), credit.Web, usage.Cancelled},
-		{"POST /api/process-image", fail(unexpected, "a fault"), credit.Web, "INTERNAL_ERROR"},
-		{"GET /api/me", fail(unexpected, "a fault"), "", ""},
+		{"POST /api/process-image", failure.New(failure.Gone, "the client went away"), credit.Web, usage.Cancelled},
+		{"POST /api/process-image", failure.New(failure.Unexpected, "a fault"), credit.Web, "INTERNAL_ERROR"},
+		{"GET /api/me", failure.New(failure.Unexpected, "a fault"), "", ""},
 	} {
 		entry, outcome := outcomeOf(&http.Request{Pattern: c.pattern}, &call{failure: c.failure})
 		if entry != c.entry || outcome != c.outcome {

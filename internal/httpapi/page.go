@@ -8,6 +8,7 @@ import (
 
 	"unink/internal/account"
 	"unink/internal/apiref"
+	"unink/internal/httpapi/failure"
 )
 
 // pageRoutes are the web pages and what they load.
@@ -55,7 +56,8 @@ func (s *Server) nothingHere(w http.ResponseWriter, r *http.Request) {
 		s.pages.PageWithStatus("lost", http.StatusNotFound, nil).ServeHTTP(w, r)
 		return
 	}
-	s.failureAt(r)(w, r, fail(notFound, "there is nothing at this address; see /openapi.json"))
+	s.failureAt(r)(w, r, failure.New(failure.NotFound,
+		"there is nothing at this address; see /openapi.json"))
 }
 
 // serveOpenAPI serves the description of both entry points.

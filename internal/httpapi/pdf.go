@@ -16,6 +16,7 @@ import (
 	"unink"
 	"unink/internal/credit"
 	"unink/internal/gate"
+	"unink/internal/httpapi/failure"
 	"unink/internal/option"
 	"unink/internal/pdfjob"
 	"unink/internal/usage"
@@ -59,8 +60,9 @@ func (p *pdfRequest) granted() pdfjob.Options {
 	return pdfjob.Options{Pages: p.pages, KeepMarks: p.keepMarks, Clean: p.wish.granted()}
 }
 
-func errPDFTooLarge() *failure {
-	return fail(bodyTooLarge, "a PDF may have at most %d MB; split it, or scan it more coarsely",
+func errPDFTooLarge() *failure.Failure {
+	return failure.New(failure.BodyTooLarge,
+		"a PDF may have at most %d MB; split it, or scan it more coarsely",
 		pdfjob.MaxBytes>>20)
 }
 
@@ -156,7 +158,7 @@ func (s *Server) readPDF(w http.ResponseWriter, r *http.Request) (in *pdfRequest
 	return in, pdfBodyFailure(s.readBody(w, r, pdfjob.MaxBytes+formSlack, func() error {
 		parts, err := r.MultipartReader()
 		if err != nil {
-			return failWith(err, badMediaType,
+			return failure.With(err, failure.BadMediaType,
 				"the body must be multipart/form-data with a boundary, or JSON")
 		}
 		return parseStrictly(parts, in, pdfFields, func() bool { return in.document != nil })
@@ -187,27 +189,29 @@ func parsePDF(body []byte) (*pdfRequest, error) {
 func (s *Server) checkPDF(in *pdfRequest) error {
 	switch {
 	case in.options.Format == unink.WebP:
-		return fail(badParameter, "a PDF cannot hold WebP; use the output_format png or jpeg")
+		return failure.New(failure.BadParameter,
+			"a PDF cannot hold WebP; use the output_format png or jpeg")
 	case (in.hook.URL == "") != (in.hook.Secret == ""):
-		return fail(badParameter, "webhook and webhook_secret belong together")
+		return failure.New(failure.BadParameter, "webhook and webhook_secret belong together")
 	}
 	if err := in.granted().Check(); err != nil {
-		return fail(badParameter, "pages %.64q is not known; write such as 2-5 or 1,3,7-",
+		return failure.New(failure.BadParameter, "pages %.64q is not known; write such as 2-5 or 1,3,7-",
 			in.pages)
 	}
 	if in.hook.URL != "" {
 		if err := s.services.PDFs.CheckHook(in.hook.URL); err != nil {
-			return failWith(err, badParameter, "webhook: "+err.Error())
+			return failure.With(err, failure.BadParameter, "webhook: "+err.Error())
 		}
 		if _, err := pdfjob.ParseSecret(in.hook.Secret); err != nil {
-			return failWith(err, badParameter, "webhook_secret: "+err.Error())
+			return failure.With(err, failure.BadParameter, "webhook_secret: "+err.Error())
 		}
 	}
 	switch {
 	case len(in.document) == 0:
-		return fail(noImage, "there is no PDF; send it in media_id or, in a form, as the file pdf")
+		return failure.New(failure.NoImage,
+			"there is no PDF; send it in media_id or, in a form, as the file pdf")
 	case !pdfjob.IsPDF(in.document):
-		return fail(unknownFormat, "this is not a PDF; pictures go to /cleanup")
+		return failure.New(failure.UnknownFormat, "this is not a PDF; pictures go to /cleanup")
 	}
 	return nil
 }
@@ -215,14 +219,15 @@ func (s *Server) checkPDF(in *pdfRequest) error {
 func pdfFailure(err error) error {
 	switch {
 	case errors.Is(err, pdfjob.ErrNotFound):
-		return failWith(err, notFound, "there is no such PDF, or it has expired or was deleted")
+		return failure.With(err, failure.NotFound,
+			"there is no such PDF, or it has expired or was deleted")
 	case errors.Is(err, pdfjob.ErrTooMany):
-		return &failure{kind: tooManyOpen, cause: err, retryAfter: time.Minute,
-			message: "you have as many PDFs here as you may; delete those that you have fetched, or wait " +
+		return &failure.Failure{Kind: failure.TooManyOpen, Cause: err, RetryAfter: time.Minute,
+			Message: "you have as many PDFs here as you may; delete those that you have fetched, or wait " +
 				"for others to be done"}
 	case errors.Is(err, pdfjob.ErrFull):
-		return &failure{kind: overloaded, cause: err, retryAfter: time.Minute,
-			message: "there is no room for another PDF of yours; delete those that you have fetched, or " +
+		return &failure.Failure{Kind: failure.Overloaded, Cause: err, RetryAfter: time.Minute,
+			Message: "there is no room for another PDF of yours; delete those that you have fetched, or " +
 				"try again later"}
 	case errors.Is(err, pdfjob.ErrKeyReused):
 		return creditFailure(credit.ErrKeyReused)
@@ -251,7 +256,7 @@ func (s *Server) ofPDF(answer func(http.ResponseWriter, *http.Request, *call, pd
 func (s *Server) pdfStatus(w http.ResponseWriter, _ *http.Request, c *call,
 	j pdfjob.Job) (any, error) {
 	if !j.State.Ended() {
-		w.Header().Set("Retry-After", strconv.Itoa(int(retryAfter.Seconds())))
+		w.Header().Set("Retry-After", strconv.Itoa(int(failure.RetryAfter.Seconds())))
 	}
 	return s.tellPDF(w, c, http.StatusOK, j), nil
 }
@@ -271,10 +276,11 @@ func (s *Server) pdfFile(w http.ResponseWriter, r *http.Request, c *call,
 	j pdfjob.Job) (any, error) {
 	switch {
 	case !j.State.Ended():
-		return nil, &failure{kind: notReady, retryAfter: retryAfter,
-			message: "the PDF is not done yet; GET /pdf/" + j.ID + " says how far it is"}
+		return nil, &failure.Failure{Kind: failure.NotReady, RetryAfter: failure.RetryAfter,
+			Message: "the PDF is not done yet; GET /pdf/" + j.ID + " says how far it is"}
 	case j.Bytes == 0:
-		return nil, fail(notFound, "there is no file, for the PDF failed; GET /pdf/%s says why", j.ID)
+		return nil, failure.New(failure.NotFound,
+			"there is no file, for the PDF failed; GET /pdf/%s says why", j.ID)
 	}
 	setCredits(w.Header(), c, 0)
 	return download{s.services.PDFs.File(r.Context(), j), j.Finished, `"` + j.ID + `"`}, nil
@@ -370,27 +376,26 @@ func (e pdfEngine) Lease() time.Duration {
 func (e pdfEngine) Explain(err error) pdfjob.Problem {
 	var document *pdfjob.DocumentError
 	var pages *pdfjob.PagesError
-	f := asFailure(creditFailure(err))
+	f := failure.Of(creditFailure(err))
 	switch {
 	case errors.As(err, &document):
-		f = fail(brokenImage, "%s", document.Error())
+		f = failure.New(failure.BrokenImage, "%s", document.Error())
 	case errors.As(err, &pages):
-		f = fail(badParameter, "%s", pages.Error())
+		f = failure.New(failure.BadParameter, "%s", pages.Error())
 	case errors.Is(err, pdfjob.ErrLate):
-		f = fail(timedOut, "%s", err)
+		f = failure.New(failure.TimedOut, "%s", err)
 	case errors.Is(err, pdfjob.ErrTries):
-		f = fail(remote, "%s", err)
+		f = failure.New(failure.Remote, "%s", err)
 	case errors.Is(err, pdfjob.ErrTooLong):
-		f = fail(badResult, "%s", err)
+		f = failure.New(failure.BadResult, "%s", err)
 	}
-	row := developerRowOf(f.kind)
-	return pdfjob.Problem{Code: row.code, Message: row.text + ": " + f.message}
+	row := developerRowOf(f.Kind)
+	return pdfjob.Problem{Code: row.code, Message: row.text + ": " + f.Message}
 }
 
 func (e pdfEngine) Passing(err error) (again, suspect bool) {
-	var away unavailable
 	switch {
-	case errors.As(err, &away) && away.Unavailable(), errors.Is(err, gate.ErrFull),
+	case failure.Away(err), errors.Is(err, gate.ErrFull),
 		errors.Is(err, gate.ErrLate), errors.Is(err, gate.ErrClosed), errors.Is(err, gate.ErrNoWorker):
 		return true, false
 	case errors.Is(err, gate.ErrWorker), errors.Is(err, context.DeadlineExceeded):

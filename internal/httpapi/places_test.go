@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"unink/internal/httpapi/failure"
 )
 
 // Who asks again and again keeps nobody out: holders take turns.
@@ -55,7 +57,7 @@ func TestWaitForAPlaceEnds(t *testing.T) {
 		}
 		began := time.Now()
 		err := p.take(t.Context(), holder{"bob", true})
-		if asFailure(err).kind != asFailure(errFull()).kind {
+		if failure.Of(err).Kind != failure.Of(errFull()).Kind {
 			t.Errorf("%v", err)
 		}
 		if took := time.Since(began); took != placeWait {

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"unink/internal/httpapi/failure"
 )
 
 const (
@@ -75,7 +77,7 @@ func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if reason != "" {
-		refuse(w, http.StatusServiceUnavailable, &failure{retryAfter: retryAfter},
+		refuse(w, http.StatusServiceUnavailable, &failure.Failure{RetryAfter: failure.RetryAfter},
 			status{"unavailable", reason})
 		return
 	}

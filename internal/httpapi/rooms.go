@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"sync"
 
+	"unink/internal/httpapi/failure"
 	"unink/internal/limit"
 )
 
@@ -67,7 +68,7 @@ func (r *rooms) admit(who holder) (*stay, error) {
 	}
 	free, ok := of.Acquire(who.name)
 	if !ok {
-		return nil, busy(nil, crowd)
+		return nil, failure.Busy(nil, crowd)
 	}
 	if err := r.open.take(who.known, 1); err != nil {
 		free()
@@ -149,7 +150,7 @@ func (s *shares) take(who holder, n int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if has := s.of[who.name]; has > 0 && has+n > s.each {
-		return busy(nil, "too many answers to you are not read yet; read them, then try again")
+		return failure.Busy(nil, "too many answers to you are not read yet; read them, then try again")
 	}
 	if err := s.whole.take(who.known, n); err != nil {
 		return err
@@ -171,12 +172,14 @@ func (s *shares) give(who holder, n int64) {
 }
 
 func errFull() error {
-	return busy(nil, "the service has as many requests under way as it can hold; try again later")
+	return failure.Busy(nil,
+		"the service has as many requests under way as it can hold; try again later")
 }
 
 func errStrangers() error {
-	return busy(nil, "too many people who are not known here use the service now; try again later, "+
-		"or log in or send a token")
+	return failure.Busy(nil,
+		"too many people who are not known here use the service now; try again later, "+
+			"or log in or send a token")
 }
 
 // allotment is an amount of something, of which strangers may take half. It is safe for concurrent

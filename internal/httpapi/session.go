@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"unink/internal/gate"
+	"unink/internal/httpapi/failure"
 )
 
 // sessionFor is how long a browser keeps a session's cookie; the session itself may end before.
@@ -63,7 +64,8 @@ func (s *Server) signingIn(places *gate.Gate, half answerer) http.Handler {
 			return err
 		})
 		if errors.Is(err, gate.ErrFull) {
-			err = busy(err, "too many people are signing in now; try again, or log in with a password")
+			err = failure.Busy(err,
+				"too many people are signing in now; try again, or log in with a password")
 		}
 		if err != nil {
 			_ = s.refuseWith(w, r, err, writeWebFailure)

@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"strings"
 	"unicode/utf8"
+
+	"unink/internal/httpapi/failure"
 )
 
 // storable reports whether a text from outside can be kept and looked up in every database:
@@ -16,7 +18,7 @@ func storable(text string) bool {
 // checkText refuses what is not storable.
 func checkText(name, text string) error {
 	if !storable(text) {
-		return fail(badParameter, "%.64q must be UTF-8 without NUL", name)
+		return failure.New(failure.BadParameter, "%.64q must be UTF-8 without NUL", name)
 	}
 	return nil
 }
@@ -26,8 +28,9 @@ func checkText(name, text string) error {
 func query(r *http.Request) (url.Values, error) {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return nil, failWith(err, badParameter, "the query is malformed: each % needs two hexadecimal "+
-			"digits after it, and parts are separated by &, not by ;")
+		return nil, failure.With(err, failure.BadParameter,
+			"the query is malformed: each % needs two hexadecimal "+
+				"digits after it, and parts are separated by &, not by ;")
 	}
 	for name, all := range values {
 		for _, text := range append(all, name) {
@@ -43,7 +46,7 @@ func query(r *http.Request) (url.Values, error) {
 func queryText(r *http.Request, name string) (text string, given bool, err error) {
 	values, err := query(r)
 	if err == nil && len(values[name]) > 1 {
-		err = fail(badParameter, "%s is given %d times", name, len(values[name]))
+		err = failure.New(failure.BadParameter, "%s is given %d times", name, len(values[name]))
 	}
 	return values.Get(name), values.Has(name), err
 }

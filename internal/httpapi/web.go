@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"unink"
+	"unink/internal/httpapi/failure"
 )
 
 // webRow is what a kind of failure is to the web entry point.
@@ -13,28 +14,28 @@ type webRow struct {
 	name   string
 }
 
-var webTable = map[kind]webRow{
-	badRequest:    {http.StatusBadRequest, "INVALID_REQUEST"},
-	badMediaType:  {http.StatusBadRequest, "INVALID_REQUEST"},
-	badParameter:  {http.StatusBadRequest, "INVALID_PARAMETER"},
-	unverified:    {http.StatusBadRequest, "VERIFICATION_FAILED"},
-	loggedOut:     {http.StatusUnauthorized, "NOT_LOGGED_IN"},
-	noCredits:     {http.StatusPaymentRequired, "INSUFFICIENT_CREDITS"},
-	crossSite:     {http.StatusForbidden, "CROSS_SITE_REQUEST"},
-	rateLimited:   {http.StatusTooManyRequests, "RATE_LIMIT_EXCEEDED"},
-	noImage:       {http.StatusBadRequest, "MISSING_IMAGE"},
-	bodyTooLarge:  {http.StatusBadRequest, "FILE_TOO_LARGE"},
-	fileTooLarge:  {http.StatusBadRequest, "FILE_TOO_LARGE"},
-	badDimensions: {http.StatusBadRequest, "IMAGE_TOO_LARGE"},
-	tooSmall:      {http.StatusBadRequest, "INVALID_IMAGE"},
-	unknownFormat: {http.StatusBadRequest, "INVALID_FILE_TYPE"},
-	brokenImage:   {http.StatusBadRequest, "INVALID_IMAGE"},
-	blank:         {http.StatusBadRequest, "INVALID_IMAGE"},
-	notFound:      {http.StatusNotFound, "NOT_FOUND"},
-	wrongMethod:   {http.StatusMethodNotAllowed, "METHOD_NOT_ALLOWED"},
-	timedOut:      {http.StatusRequestTimeout, "REQUEST_TIMEOUT"},
-	overloaded:    {http.StatusServiceUnavailable, "SERVICE_UNAVAILABLE"},
-	unexpected:    {http.StatusInternalServerError, "INTERNAL_ERROR"},
+var webTable = map[failure.Kind]webRow{
+	failure.BadRequest:    {http.StatusBadRequest, "INVALID_REQUEST"},
+	failure.BadMediaType:  {http.StatusBadRequest, "INVALID_REQUEST"},
+	failure.BadParameter:  {http.StatusBadRequest, "INVALID_PARAMETER"},
+	failure.Unverified:    {http.StatusBadRequest, "VERIFICATION_FAILED"},
+	failure.LoggedOut:     {http.StatusUnauthorized, "NOT_LOGGED_IN"},
+	failure.NoCredits:     {http.StatusPaymentRequired, "INSUFFICIENT_CREDITS"},
+	failure.CrossSite:     {http.StatusForbidden, "CROSS_SITE_REQUEST"},
+	failure.RateLimited:   {http.StatusTooManyRequests, "RATE_LIMIT_EXCEEDED"},
+	failure.NoImage:       {http.StatusBadRequest, "MISSING_IMAGE"},
+	failure.BodyTooLarge:  {http.StatusBadRequest, "FILE_TOO_LARGE"},
+	failure.FileTooLarge:  {http.StatusBadRequest, "FILE_TOO_LARGE"},
+	failure.BadDimensions: {http.StatusBadRequest, "IMAGE_TOO_LARGE"},
+	failure.TooSmall:      {http.StatusBadRequest, "INVALID_IMAGE"},
+	failure.UnknownFormat: {http.StatusBadRequest, "INVALID_FILE_TYPE"},
+	failure.BrokenImage:   {http.StatusBadRequest, "INVALID_IMAGE"},
+	failure.Blank:         {http.StatusBadRequest, "INVALID_IMAGE"},
+	failure.NotFound:      {http.StatusNotFound, "NOT_FOUND"},
+	failure.WrongMethod:   {http.StatusMethodNotAllowed, "METHOD_NOT_ALLOWED"},
+	failure.TimedOut:      {http.StatusRequestTimeout, "REQUEST_TIMEOUT"},
+	failure.Overloaded:    {http.StatusServiceUnavailable, "SERVICE_UNAVAILABLE"},
+	failure.Unexpected:    {http.StatusInternalServerError, "INTERNAL_ERROR"},
 }
 
 // pricing is where the web page sells credits.
@@ -51,25 +52,25 @@ type webFailure struct {
 	RetryAfter  int    `json:"retryAfter,omitempty"`
 }
 
-func writeWebFailure(w http.ResponseWriter, r *http.Request, f *failure) {
-	row := webRowOf(f.kind)
-	body := webFailure{Error: row.name, Message: f.message}
+func writeWebFailure(w http.ResponseWriter, r *http.Request, f *failure.Failure) {
+	row := webRowOf(f.Kind)
+	body := webFailure{Error: row.name, Message: f.Message}
 	switch row.status {
 	case http.StatusInternalServerError:
 		body.Message, body.Details = "", "request "+callOf(r).id
 	case http.StatusPaymentRequired:
 		body.RedirectURL = pricing
 	case http.StatusTooManyRequests:
-		body.Message, body.LimitType, body.RetryAfter = "", f.window, f.seconds()
+		body.Message, body.LimitType, body.RetryAfter = "", f.Window, f.Seconds()
 	}
 	refuse(w, row.status, f, body)
 }
 
-func webRowOf(k kind) webRow {
+func webRowOf(k failure.Kind) webRow {
 	if row, known := webTable[k]; known {
 		return row
 	}
-	return webTable[unexpected]
+	return webTable[failure.Unexpected]
 }
 
 // webAnswer is the web entry point's success envelope.
@@ -106,7 +107,8 @@ func (s *Server) processImage(w http.ResponseWriter, r *http.Request) (any, erro
 	err = s.readBody(w, r, maxImageBytes+formSlack, func() error {
 		parts, err := r.MultipartReader()
 		if err != nil {
-			return failWith(err, badRequest, "the body must be multipart/form-data with a boundary")
+			return failure.With(err, failure.BadRequest,
+				"the body must be multipart/form-data with a boundary")
 		}
 		c.form, err = parseUpload(parts)
 		return err
@@ -154,5 +156,5 @@ func parseFlag(name, value string) (bool, error) {
 	case "false":
 		return false, nil
 	}
-	return false, fail(badParameter, "%s must be true or false, not %q", name, value)
+	return false, failure.New(failure.BadParameter, "%s must be true or false, not %q", name, value)
 }

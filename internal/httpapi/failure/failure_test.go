@@ -1,4 +1,4 @@
-package httpapi
+package failure
 
 import (
 	"context"
@@ -20,8 +20,8 @@ func (a away) Unwrap() error { return a.error }
 func TestDatabaseAwayIsToldAsSuch(t *testing.T) {
 	for _, cause := range []error{context.DeadlineExceeded, os.ErrDeadlineExceeded,
 		errors.New("connection refused")} {
-		f := asFailure(fmt.Errorf("reserve: %w", away{cause}))
-		if f.kind != overloaded || f.retryAfter <= 0 || !errors.Is(f, cause) {
+		f := Of(fmt.Errorf("reserve: %w", away{cause}))
+		if f.Kind != Overloaded || f.RetryAfter <= 0 || !errors.Is(f, cause) {
 			t.Errorf("%v became %+v", cause, f)
 		}
 	}
