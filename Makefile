@@ -3,7 +3,7 @@
 
 # The race detector slows the arithmetic some ten times and finds nothing in one goroutine's
 # loops; it watches the packages where goroutines meet.
-RACE := ./internal/gate ./internal/fleet ./internal/bulk ./internal/httpapi ./internal/cli ./internal/job ./internal/limit ./internal/mail ./internal/usage ./internal/certs
+RACE := ./internal/gate ./internal/fleet ./internal/bulk ./internal/httpapi/... ./internal/cli ./internal/job ./internal/limit ./internal/mail ./internal/usage ./internal/certs
 FUZZTIME ?= 10s
 LINT := go tool -modfile=tools.mod golangci-lint
 

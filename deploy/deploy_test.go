@@ -289,7 +289,8 @@ var metricsElsewhere = []string{"up", "go_goroutines", "process_resident_memory_
 // Every metric that is drawn or watched is one that the program has.
 func TestMetricsAreThere(t *testing.T) {
 	var there []string
-	for _, folder := range []string{"../internal/httpapi", "../internal/fleet"} {
+	for _, folder := range []string{"../internal/httpapi", "../internal/httpapi/cleaning",
+		"../internal/fleet"} {
 		there = append(there, named(t, folder, `"(unink_[a-z_]+)"`)...)
 	}
 	there = append(there, metricsElsewhere...)

@@ -20,6 +20,8 @@ import (
 	"unink/internal/certs"
 	"unink/internal/fleet"
 	"unink/internal/httpapi"
+	"unink/internal/httpapi/cleaning"
+	"unink/internal/httpapi/setup"
 	"unink/internal/job"
 	"unink/internal/limit"
 	"unink/internal/misuse"
@@ -29,7 +31,7 @@ import (
 
 // Service says what a running service is made of.
 type Service struct {
-	HTTP   httpapi.Config
+	HTTP   setup.Config
 	Listen Addresses
 	TLS    *TLS         // nil speaks HTTP
 	Engine unink.Config // of pages that are cleaned here
@@ -75,8 +77,8 @@ type TLS struct {
 
 // Cleaner cleans the service's pages: an engine of this process, or a fleet.
 type Cleaner interface {
-	httpapi.Cleaner
-	httpapi.PixelCleaner
+	cleaning.Cleaner
+	cleaning.PixelCleaner
 	Close() error
 }
 
@@ -156,7 +158,7 @@ func (s Service) serveAccounts(ctx context.Context, engine Cleaner, log *slog.Lo
 	return err
 }
 
-func (s Service) serve(ctx context.Context, engine Cleaner, services *httpapi.Services, b *Backend,
+func (s Service) serve(ctx context.Context, engine Cleaner, services *setup.Services, b *Backend,
 	log *slog.Logger) error {
 	server, err := httpapi.New(engine, s.HTTP, services, log)
 	if err != nil {
@@ -279,7 +281,7 @@ func (s Service) limits(log *slog.Logger) (limit.Limiter, error) {
 
 // services hands the backend to the entry points.
 func (s Service) services(b *Backend, limits limit.Limiter,
-	log *slog.Logger) (*httpapi.Services, error) {
+	log *slog.Logger) (*setup.Services, error) {
 	kept, err := store.NewPDFs(b.db, derived(b.secret, "PDFs"))
 	if err != nil {
 		return nil, err
@@ -288,7 +290,7 @@ func (s Service) services(b *Backend, limits limit.Limiter,
 	if err != nil {
 		return nil, misuse.Errorf("%v", err)
 	}
-	services := &httpapi.Services{
+	services := &setup.Services{
 		Accounts: b.Accounts, Credits: b.Credits, Catalogue: b.Catalogue, Limits: limits,
 		Slots: limit.NewSlots(s.PerCustomer),
 		Uses:  b.recorder, History: b.Uses, Selling: b.stripe, Operator: b.Operator,

@@ -12,7 +12,7 @@ import (
 	"unink/internal/account"
 	"unink/internal/billing"
 	"unink/internal/credit"
-	"unink/internal/httpapi"
+	"unink/internal/httpapi/address"
 	"unink/internal/ident"
 	"unink/internal/mail"
 	"unink/internal/operator"
@@ -170,7 +170,7 @@ func (b *Backend) APIDomain(slug string) string { return slug + "." + b.config.D
 
 // apiURL is where a customer calls the developer entry point.
 func (b *Backend) apiURL(slug string) string {
-	return httpapi.APIURL(b.config.PublicURL, b.config.Domain, slug)
+	return address.API(b.config.PublicURL, b.config.Domain, slug)
 }
 
 // notices turn what the accounts have to tell into mails.

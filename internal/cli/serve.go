@@ -21,7 +21,7 @@ import (
 	"unink/internal/app"
 	"unink/internal/billing"
 	"unink/internal/certs"
-	"unink/internal/httpapi"
+	"unink/internal/httpapi/setup"
 	"unink/internal/misuse"
 	"unink/internal/pdfjob"
 	"unink/internal/webui"
@@ -151,7 +151,7 @@ func (f sellingFlags) backend(s storeFlags, d domainFlags) app.Config {
 
 // serveDefaults hands the service's own defaults to the flags.
 func serveDefaults() kong.Vars {
-	d := httpapi.DefaultConfig()
+	d := setup.Default()
 	return kong.Vars{
 		"queue":         strconv.FormatFloat(d.Gate.Queue, 'g', -1, 64),
 		"max_requests":  strconv.Itoa(d.MaxRequests),
@@ -275,8 +275,8 @@ func (c *serveCmd) backend() app.Config {
 	return b
 }
 
-func (c *serveCmd) http() (httpapi.Config, error) {
-	cfg := httpapi.DefaultConfig()
+func (c *serveCmd) http() (setup.Config, error) {
+	cfg := setup.Default()
 	cfg.Gate.Workers, cfg.Gate.Queue, cfg.MaxRequests = c.Workers, c.Queue, c.MaxRequests
 	cfg.Deadline, cfg.UploadTimeout, cfg.DrainTimeout = c.Deadline, c.UploadTimeout, c.DrainTimeout
 	cfg.DeveloperToken, cfg.Version = c.DevToken, version()
@@ -334,7 +334,7 @@ func (c *serveCmd) firstSteps(ctx context.Context, b *app.Backend) (string, erro
 
 // repeated are the flags with which another command makes the same of a new customer.
 func (f customerFlags) repeated() string {
-	if f.TestCredits == httpapi.DefaultConfig().TestCredits {
+	if f.TestCredits == setup.Default().TestCredits {
 		return ""
 	}
 	return fmt.Sprint(" --test-credits ", f.TestCredits)

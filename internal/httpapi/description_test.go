@@ -9,7 +9,6 @@ import (
 	"go/token"
 	"io"
 	"log/slog"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -25,6 +24,8 @@ import (
 	"unink/internal/account"
 	"unink/internal/botcheck"
 	"unink/internal/credit"
+	"unink/internal/httpapi/call"
+	"unink/internal/httpapi/setup"
 	"unink/internal/limit"
 	"unink/internal/mail"
 	"unink/internal/operator"
@@ -36,7 +37,8 @@ import (
 )
 
 // undescribed are the pages and the probes, which are no part of what callers program against.
-var undescribed = []string{"GET /", "GET /openapi.json", "GET /developers", "GET /healthz",
+var undescribed = []string{"GET /", "GET /openapi.json", "GET /developers",
+	"GET /developers/account", "GET /developers/console", "GET /operator", "GET /healthz",
 	"GET /readyz"}
 
 // operations are the described methods and paths.
@@ -60,7 +62,8 @@ func registered(t *testing.T) []string {
 	t.Helper()
 	route := regexp.MustCompile(`^(GET|HEAD|POST|PUT|PATCH|DELETE) /\S*$`)
 	var found []string
-	for _, name := range []string{"httpapi.go", "accounts.go", "pdf.go"} {
+	for _, name := range []string{"httpapi.go", "web/web.go", "developer/developer.go",
+		"developer/pdf.go", "accounts/accounts.go", "operate/operate.go"} {
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
 		if err != nil {
 			t.Fatal(err)
@@ -109,25 +112,6 @@ func TestEveryDescribedOperationIsThere(t *testing.T) {
 	}
 }
 
-// What may be sent with a page is what is described, and nothing else.
-func TestFieldsOfEntryPointsAreDescribed(t *testing.T) {
-	_, described := operations(t)
-	for _, c := range []struct {
-		operation, content string
-		read               []string
-	}{
-		{"POST /api/process-image", "multipart/form-data", slices.Collect(maps.Keys(formFields))},
-		{"POST /cleanup", "multipart/form-data", slices.Collect(maps.Keys(cleanupFields))},
-		{"POST /cleanup", "application/json", slices.Collect(maps.Keys(cleanupKeys))},
-	} {
-		body := described[c.operation].RequestBody.Value.Content[c.content]
-		told := slices.Sorted(maps.Keys(body.Schema.Value.Properties))
-		if slices.Sort(c.read); !slices.Equal(c.read, told) {
-			t.Errorf("%s as %s reads %v; described are %v", c.operation, c.content, c.read, told)
-		}
-	}
-}
-
 // TestAccountsAnswerAsDescribed goes through an account's life; each answer is held against the
 // description.
 func TestAccountsAnswerAsDescribed(t *testing.T) {
@@ -151,8 +135,8 @@ func TestAccountsAnswerAsDescribed(t *testing.T) {
 		Account struct{ Credits int }
 	}
 	s.read(s.is(http.StatusOK, "GET", "/api/me", session, nil), &me)
-	if me.Account.Credits != s.cfg.AccountCredits {
-		t.Errorf("a new account has %d credits, want %d", me.Account.Credits, s.cfg.AccountCredits)
+	if me.Account.Credits != s.Config.AccountCredits {
+		t.Errorf("a new account has %d credits, want %d", me.Account.Credits, s.Config.AccountCredits)
 	}
 	s.is(http.StatusOK, "GET", "/api/me/export", session, nil)
 	s.is(http.StatusNotFound, "POST", "/api/checkout", session, map[string]string{"plan": "starter"})
@@ -223,29 +207,29 @@ func TestAnonymousAccountsAnswerAsDescribed(t *testing.T) {
 
 func TestCustomersAnswerAsDescribed(t *testing.T) {
 	s := withAccounts(t)
-	customer, _, err := s.services.Accounts.CreateCustomer(
+	customer, _, err := s.Services.Accounts.CreateCustomer(
 		t.Context(), "dev@example.com", "Dev", "dev-shop", "",
 	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	key, _, err := s.services.Accounts.NewToken(t.Context(), customer.ID, 0)
+	key, _, err := s.Services.Accounts.NewToken(t.Context(), customer.ID, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	send := func(method, path, body string) answer {
 		r := httptest.NewRequest(method, path, strings.NewReader(body))
-		r.Host = customer.Slug + "." + s.cfg.Domain
+		r.Host = customer.Slug + "." + s.Config.Domain
 		r.Header.Set("Authorization", "Bearer "+key)
-		r.Header.Set("Content-Type", developerContentType)
+		r.Header.Set("Content-Type", contentType)
 		return s.send(r)
 	}
 	page := mediaJSON(picture(t, 20, 20), "")
 	if a := send("POST", "/cleanup", page); a.status != http.StatusPaymentRequired {
 		t.Errorf("without credits: status %d: %s", a.status, a.body)
 	}
-	if _, _, err := s.services.Credits.Grant(t.Context(), credit.Grant{
-		Owner: customerOwner(customer.ID), Plan: "starter", Credits: 2, Expires: credit.Never,
+	if _, _, err := s.Services.Credits.Grant(t.Context(), credit.Grant{
+		Owner: call.CustomerOwner(customer.ID), Plan: "starter", Credits: 2, Expires: credit.Never,
 		Source: "test",
 	}); err != nil {
 		t.Fatal(err)
@@ -282,7 +266,7 @@ func TestPagesAreRefusedAsDescribed(t *testing.T) {
 	}
 	pdf := []field{{name: "isPdfProcessing", value: "true"},
 		{name: "deviceId", value: "device-of-the-tests"}}
-	for range s.cfg.PDFGuestDaily {
+	for range s.Config.PDFGuestDaily {
 		if a := upload(pdf...); a.status != http.StatusOK {
 			t.Fatalf("status %d: %s", a.status, a.body)
 		}
@@ -349,13 +333,13 @@ func (s *accountServer) Slow(ctx context.Context, key string) (time.Duration, er
 	return s.Allow(ctx, key)
 }
 
-func withAccounts(t testing.TB, change ...func(*Services)) *accountServer {
+func withAccounts(t testing.TB, change ...func(*setup.Services)) *accountServer {
 	t.Helper()
 	return withAccountsOn(t, storetest.SQLite(t), change...)
 }
 
 // withAccountsOn is withAccounts on another database.
-func withAccountsOn(t testing.TB, address string, change ...func(*Services)) *accountServer {
+func withAccountsOn(t testing.TB, address string, change ...func(*setup.Services)) *accountServer {
 	t.Helper()
 	s := &accountServer{t: t, log: &lockedBuffer{}}
 	log := slog.New(slog.NewJSONHandler(s.log, nil))
@@ -379,14 +363,14 @@ func withAccountsOn(t testing.TB, address string, change ...func(*Services)) *ac
 	uses, err := usage.NewRecorder(store.NewUsage(db), usage.DefaultConfig(), log)
 	must(err)
 	history := usage.New(store.NewUsage(db))
-	cfg := DefaultConfig()
+	cfg := setup.Default()
 	cfg.Browser = webui.BrowserOff // its pages are cleaned by the service
 	kept, err := store.NewPDFs(db, secret)
 	must(err)
 	pdfs, err := pdfjob.New(kept, credits, pdfjob.Config{Bounds: pdfjob.DefaultBounds, Pages: 1},
 		time.Now, log)
 	must(err)
-	services := &Services{
+	services := &setup.Services{
 		PDFs: pdfs, Accounts: accounts, Credits: credits, Catalogue: credit.DefaultCatalogue(),
 		Limits: limit.NewMemory(limit.DefaultKeys, time.Now), Slots: limit.NewSlots(4),
 		Bots: bots, Challenge: func() (any, error) { return bots.Challenge() },

@@ -12,6 +12,8 @@ import (
 
 	"unink/internal/credit"
 	"unink/internal/gate"
+	"unink/internal/httpapi/call"
+	"unink/internal/httpapi/setup"
 	"unink/internal/pdfjob"
 )
 
@@ -22,7 +24,7 @@ func TestRefusedPagesAreNotWrittenDown(t *testing.T) {
 	s := withAccounts(t)
 	ledger := func() []credit.Entry {
 		t.Helper()
-		entries, err := s.services.Credits.Entries(t.Context(), credit.Filter{Limit: 10_000})
+		entries, err := s.Services.Credits.Entries(t.Context(), credit.Filter{Limit: 10_000})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -30,8 +32,8 @@ func TestRefusedPagesAreNotWrittenDown(t *testing.T) {
 	}
 	poor, poorToken := s.bought("poor@example.com", "poor-shop")
 	rich, richToken := s.bought("rich@example.com", "rich-shop")
-	if _, _, err := s.services.Credits.Grant(
-		t.Context(), credit.Grant{Owner: customerOwner(rich.ID), Credits: 2, Expires: credit.Never,
+	if _, _, err := s.Services.Credits.Grant(
+		t.Context(), credit.Grant{Owner: call.CustomerOwner(rich.ID), Credits: 2, Expires: credit.Never,
 			Source: "test"},
 	); err != nil {
 		t.Fatal(err)
@@ -39,7 +41,7 @@ func TestRefusedPagesAreNotWrittenDown(t *testing.T) {
 	page := picture(t, 32, 32)
 	cleanup := func(slug, token, key string, page []byte) answer {
 		r := httptest.NewRequest(http.MethodPost, "/cleanup", strings.NewReader(mediaJSON(page, "")))
-		r.Host = slug + "." + s.cfg.Domain
+		r.Host = slug + "." + s.Config.Domain
 		r.Header.Set("Authorization", "Bearer "+token)
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Idempotency-Key", key)
@@ -61,12 +63,12 @@ func TestRefusedPagesAreNotWrittenDown(t *testing.T) {
 	want(cleanup(rich.Slug, richToken, "charged", page), http.StatusOK, "1")
 
 	var err error
-	if s.work, err = gate.New(gate.Config{Workers: 1}); err != nil {
+	if s.engine.Gate, err = gate.New(gate.Config{Workers: 1}); err != nil {
 		t.Fatal(err)
 	}
 	working, release, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
-		ended <- s.work.Do(t.Context(), func() error { close(working); <-release; return nil })
+		ended <- s.engine.Gate.Do(t.Context(), func() error { close(working); <-release; return nil })
 	}()
 	<-working
 	before := ledger()
@@ -97,7 +99,7 @@ func (noRoom) Add(context.Context, pdfjob.Job, []byte, pdfjob.Bounds) error {
 
 // A PDF that there is no room for is to come again later, and costs nothing.
 func TestPDFsFindNoRoom(t *testing.T) {
-	s := withAccounts(t, func(services *Services) {
+	s := withAccounts(t, func(services *setup.Services) {
 		var err error
 		services.PDFs, err = pdfjob.New(noRoom{}, services.Credits,
 			pdfjob.Config{Bounds: pdfjob.DefaultBounds, Pages: 1}, time.Now, slog.New(slog.DiscardHandler))
@@ -106,20 +108,20 @@ func TestPDFsFindNoRoom(t *testing.T) {
 		}
 	})
 	c, token := s.bought("full@example.com", "full-shop")
-	if _, _, err := s.services.Credits.Grant(t.Context(), credit.Grant{Owner: customerOwner(c.ID),
+	if _, _, err := s.Services.Credits.Grant(t.Context(), credit.Grant{Owner: call.CustomerOwner(c.ID),
 		Credits: 1, Expires: credit.Never, Source: "test"}); err != nil {
 		t.Fatal(err)
 	}
 	body, content := formOf(t, field{name: "pdf", data: []byte("%PDF-1.7\n")})
 	r := httptest.NewRequest(http.MethodPost, "/pdf", body)
-	r.Host = c.Slug + "." + s.cfg.Domain
+	r.Host = c.Slug + "." + s.Config.Domain
 	r.Header.Set("Authorization", "Bearer "+token)
 	r.Header.Set("Content-Type", content)
 	a := s.send(r)
 	if a.status != http.StatusServiceUnavailable || a.header.Get("Retry-After") != "60" {
 		t.Errorf("status %d, to come again in %q s: %s", a.status, a.header.Get("Retry-After"), a.body)
 	}
-	left, err := s.services.Credits.Balance(t.Context(), customerOwner(c.ID))
+	left, err := s.Services.Credits.Balance(t.Context(), call.CustomerOwner(c.ID))
 	if err != nil || left != 1 {
 		t.Errorf("%d credits are left, %v", left, err)
 	}

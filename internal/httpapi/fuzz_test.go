@@ -6,18 +6,18 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"net/url"
-	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
+
+	"unink/internal/httpapi/setup"
 )
 
 // connected is a recorder that takes deadlines, as connections do.
 type connected struct{ *httptest.ResponseRecorder }
 
-func (connected) SetReadDeadline(time.Time) error  { return nil }
+func (connected) SetReadDeadline(time.Time) error { return nil }
+
 func (connected) SetWriteDeadline(time.Time) error { return nil }
 
 // FuzzRequest serves any request that HTTP can carry: none ends in a mistake of the program, and
@@ -39,7 +39,7 @@ func FuzzRequest(f *testing.F) {
 	} {
 		f.Add([]byte(r))
 	}
-	cfg := DefaultConfig()
+	cfg := setup.Default()
 	cfg.DeveloperToken = testToken
 	s, err := New(&fakeCleaner{}, cfg, nil, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -65,43 +65,13 @@ func FuzzRequest(f *testing.F) {
 	})
 }
 
-// FuzzHeaders reads the headers that are taken apart by hand.
-func FuzzHeaders(f *testing.F) {
-	f.Add("198.51.100.7, 10.0.0.2", "Bearer abcdefghijklmnop", "acme.localhost:8080",
-		"Mozilla/5.0 (X11; Linux) Firefox/150", "application/json; charset=utf-8")
-	f.Add("[::1%25eth0]:80,,fe80::1%a", "bearer  x", "[::1]:80", "\xff\xfe", ";;=")
-	f.Add("0x7f.1", "Bearer", "..", "curl/8", "application/json; charset=\"")
-	trusted := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
-	f.Fuzz(func(t *testing.T, forwarded, authorization, host, agent, content string) {
-		r := &http.Request{RemoteAddr: "192.0.2.1:1",
-			Header: http.Header{"X-Forwarded-For": {forwarded}, "Authorization": {authorization}}}
-		if got := clientAddress(r, trusted); got != netip.MustParseAddr("192.0.2.1") {
-			t.Errorf("a stranger is %s", got)
-		}
-		r.RemoteAddr = "10.0.0.1:1"
-		if got := clientAddress(r, trusted); !got.IsValid() || got.Zone() != "" || got.Is4In6() ||
-			network(got) == "" {
-			t.Errorf("%q is from %s", forwarded, got)
-		}
-		if token, err := bearer(r); err == nil && !tokenForm.MatchString(token) {
-			t.Errorf("token %q", token)
-		}
-		if name := agentName(agent); utf8.ValidString(agent) &&
-			(!utf8.ValidString(name) || len(name) > 80 || strings.ContainsAny(name, "\r\n<>\"&")) {
-			t.Errorf("agent %q", name)
-		}
-		_ = checkJSON(content)
-		_ = hostOnly(host)
-	})
-}
-
 // FuzzToTLS asks without TLS for anything: who is sent on is sent to the same host.
 func FuzzToTLS(f *testing.F) {
 	f.Add("web.example.com", "/a?b=c")
 	f.Add("web.example.com:80", "//evil.example/%2e%2e")
 	f.Add("evil.example", "/")
 	f.Add("web.example.com@evil.example", "/\\evil.example")
-	cfg := DefaultConfig()
+	cfg := setup.Default()
 	cfg.DeveloperToken, cfg.PublicURL = testToken, "https://web.example.com:8443"
 	s, err := New(&fakeCleaner{}, cfg, nil, slog.New(slog.DiscardHandler))
 	if err != nil {

@@ -23,7 +23,7 @@ func TestGuestsAreToldWhatIsLeft(t *testing.T) {
 	}
 	got := left(device)
 	want := guestAnswer{allowance{3, 3}, allowance{2, 2}, got.Renewed, 5}
-	if now := s.now(); got != want || !got.Renewed.After(now) || got.Renewed.Sub(now).Hours() > 24 {
+	if now := s.Now(); got != want || !got.Renewed.After(now) || got.Renewed.Sub(now).Hours() > 24 {
 		t.Errorf("at first %+v", got)
 	}
 	web := &service{t: t}

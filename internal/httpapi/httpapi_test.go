@@ -28,6 +28,8 @@ import (
 
 	"unink"
 	"unink/internal/apiref"
+	"unink/internal/httpapi/cleaning"
+	"unink/internal/httpapi/setup"
 	"unink/internal/webui"
 )
 
@@ -115,9 +117,9 @@ func (b *lockedBuffer) String() string {
 	return b.b.String()
 }
 
-func start(t testing.TB, c Cleaner, change ...func(*Config)) *service {
+func start(t testing.TB, c cleaning.Cleaner, change ...func(*setup.Config)) *service {
 	t.Helper()
-	cfg := DefaultConfig()
+	cfg := setup.Default()
 	cfg.DeveloperToken = testToken
 	cfg.Browser = webui.BrowserOff // its pages are cleaned by the service
 	for _, f := range change {
@@ -415,7 +417,7 @@ func is(t *testing.T, a answer, status int, name string, code int) bool {
 func TestFullQueueRefusesAtOnce(t *testing.T) {
 	bothEntryPoints(t, func(t *testing.T, send func(*service) *http.Request) {
 		c, started, release := blocking()
-		s := start(t, c, func(c *Config) { c.Gate.Workers, c.Gate.Queue = 1, 0 })
+		s := start(t, c, func(c *setup.Config) { c.Gate.Workers, c.Gate.Queue = 1, 0 })
 		first := make(chan answer, 1)
 		r := send(s)
 		go func() {
@@ -445,7 +447,7 @@ func TestFullQueueRefusesAtOnce(t *testing.T) {
 
 func TestTooManyRequestsInsideAreRefused(t *testing.T) {
 	c, started, release := blocking()
-	s := start(t, c, func(c *Config) { c.Gate.Workers, c.Gate.Queue, c.MaxRequests = 1, 0, 1 })
+	s := start(t, c, func(c *setup.Config) { c.Gate.Workers, c.Gate.Queue, c.MaxRequests = 1, 0, 1 })
 	page := picture(t, 32, 32)
 	first := make(chan answer, 1)
 	r := s.webRequest("", field{name: "image", data: page})
@@ -468,7 +470,7 @@ func TestTooManyRequestsInsideAreRefused(t *testing.T) {
 func TestDeadline(t *testing.T) {
 	bothEntryPoints(t, func(t *testing.T, send func(*service) *http.Request) {
 		c, _, _ := blocking()
-		s := start(t, c, func(c *Config) { c.Deadline = time.Millisecond })
+		s := start(t, c, func(c *setup.Config) { c.Deadline = time.Millisecond })
 		a := s.do(send(s))
 		status := map[string]int{"web": 408, "developer": 504}[path.Base(t.Name())]
 		if !is(t, a, status, "REQUEST_TIMEOUT", 2001) {
@@ -478,7 +480,7 @@ func TestDeadline(t *testing.T) {
 }
 
 func TestSlowUpload(t *testing.T) {
-	s := start(t, &fakeCleaner{}, func(c *Config) { c.UploadTimeout = 250 * time.Millisecond })
+	s := start(t, &fakeCleaner{}, func(c *setup.Config) { c.UploadTimeout = 250 * time.Millisecond })
 	for path, want := range map[string]int{"/api/process-image": 408, "/cleanup": 504} {
 		body, end := io.Pipe()
 		r := request(t, http.MethodPost, s.url+path, body)
@@ -507,7 +509,7 @@ func TestWorkMayTakeLongerThanTheUpload(t *testing.T) {
 			case <-ctx.Done():
 				return nil, ctx.Err()
 			}
-		}}, func(c *Config) { c.UploadTimeout = upload })
+		}}, func(c *setup.Config) { c.UploadTimeout = upload })
 		if a := s.do(send(s)); a.status != 200 {
 			t.Errorf("got %d %s", a.status, a.body)
 		}
@@ -560,7 +562,7 @@ func TestShutdownDrains(t *testing.T) {
 		<-started
 		stopped := make(chan struct{})
 		go func() { s.stop(); close(stopped) }()
-		for !s.work.Closed() { // the service has begun to stop
+		for !s.engine.Gate.Closed() { // the service has begun to stop
 			runtime.Gosched()
 		}
 		if a := s.do(send(s)); !is(t, a, 503, "SERVICE_UNAVAILABLE", 4000) {
@@ -587,7 +589,7 @@ func TestSlowPictureRefusesNoneAfterIt(t *testing.T) {
 			// it heeds the end late, so that it took longer, however long decoding did
 			<-time.After(deadline)
 			return nil, ctx.Err()
-		}}, func(c *Config) { c.Deadline = deadline })
+		}}, func(c *setup.Config) { c.Deadline = deadline })
 		if a := s.do(send(s)); a.status != 408 && a.status != 504 {
 			t.Fatalf("the first got %d %s", a.status, a.body)
 		}
@@ -603,7 +605,7 @@ func TestSlowPictureRefusesNoneAfterIt(t *testing.T) {
 
 func TestShutdownEndsWithTheDrainTimeout(t *testing.T) {
 	c, started, _ := blocking()
-	s := start(t, c, func(c *Config) { c.DrainTimeout = 10 * time.Millisecond })
+	s := start(t, c, func(c *setup.Config) { c.DrainTimeout = 10 * time.Millisecond })
 	done := make(chan struct{})
 	r := s.developerRequest(mediaJSON(picture(t, 32, 32), ""))
 	go func() {
@@ -618,7 +620,7 @@ func TestShutdownEndsWithTheDrainTimeout(t *testing.T) {
 func TestPagesAreRefusedWhileStopping(t *testing.T) {
 	bothEntryPoints(t, func(t *testing.T, send func(*service) *http.Request) {
 		s := start(t, &fakeCleaner{})
-		s.work.Close()
+		s.engine.Gate.Close()
 		if a := s.do(send(s)); !is(t, a, 503, "SERVICE_UNAVAILABLE", 4000) {
 			t.Errorf("got %d %s", a.status, a.body)
 		}
@@ -707,22 +709,8 @@ func TestLogKeepsSecrets(t *testing.T) {
 	}
 }
 
-func TestAddressesAreLoggedAsNetworks(t *testing.T) {
-	for remote, want := range map[string]string{
-		"192.0.2.17:4000":          "192.0.2.0/24",
-		"[2001:db8:1:2::7]:4000":   "2001:db8:1::/48",
-		"[::ffff:192.0.2.17]:4000": "192.0.2.0/24",
-		"[fe80::1%eth0]:4000":      "fe80::/48",
-		"@":                        "::/48", // a socket without addresses
-	} {
-		if got := network(clientAddress(&http.Request{RemoteAddr: remote}, nil)); got != want {
-			t.Errorf("%s: got %q, want %q", remote, got, want)
-		}
-	}
-}
-
 func TestMetricsHaveAPortOfTheirOwn(t *testing.T) {
-	s := start(t, &fakeCleaner{}, func(c *Config) { c.Version = "v1" })
+	s := start(t, &fakeCleaner{}, func(c *setup.Config) { c.Version = "v1" })
 	s.do(s.developerRequest(mediaJSON(picture(t, 32, 32), "")))
 	wanted := []string{
 		`unink_http_request_seconds_count{route="POST /cleanup",status="200"} 1`,
@@ -748,15 +736,15 @@ func TestMetricsHaveAPortOfTheirOwn(t *testing.T) {
 }
 
 func TestConfigOutOfRange(t *testing.T) {
-	good := DefaultConfig()
+	good := setup.Default()
 	good.DeveloperToken = testToken
-	for name, change := range map[string]func(*Config){
-		"no token":           func(c *Config) { c.DeveloperToken = "" },
-		"short token":        func(c *Config) { c.DeveloperToken = "short" },
-		"token with a space": func(c *Config) { c.DeveloperToken = "a token with spaces in it" },
-		"no deadline":        func(c *Config) { c.Deadline = 0 },
-		"no workers":         func(c *Config) { c.Gate.Workers = 0 },
-		"few requests":       func(c *Config) { c.MaxRequests = 0 },
+	for name, change := range map[string]func(*setup.Config){
+		"no token":           func(c *setup.Config) { c.DeveloperToken = "" },
+		"short token":        func(c *setup.Config) { c.DeveloperToken = "short" },
+		"token with a space": func(c *setup.Config) { c.DeveloperToken = "a token with spaces in it" },
+		"no deadline":        func(c *setup.Config) { c.Deadline = 0 },
+		"no workers":         func(c *setup.Config) { c.Gate.Workers = 0 },
+		"few requests":       func(c *setup.Config) { c.MaxRequests = 0 },
 	} {
 		cfg := good
 		change(&cfg)

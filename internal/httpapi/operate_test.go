@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"unink/internal/account"
+	"unink/internal/httpapi/call"
+	"unink/internal/httpapi/state"
 	"unink/internal/operator"
 	"unink/internal/store/storetest"
 )
@@ -61,7 +63,7 @@ func (s *accountServer) acted(session string) []operator.Entry {
 func TestOnlyOperatorsAct(t *testing.T) {
 	s := withAccounts(t)
 	c, token := s.bought("dev@example.com", "dev-shop")
-	tokens, err := s.services.Accounts.Tokens(t.Context(), c.ID)
+	tokens, err := s.Services.Accounts.Tokens(t.Context(), c.ID)
 	if err != nil || len(tokens) != 1 {
 		t.Fatal(tokens, err)
 	}
@@ -106,7 +108,7 @@ func TestOperatorsFindAndAct(t *testing.T) {
 		if got := find(); got.Credits != 3 {
 			t.Errorf("found %+v", got)
 		}
-		var made newToken
+		var made state.NewToken
 		s.read(s.is(http.StatusOK, "POST", "/api/operator/customers/dev-shop/rotate", session,
 			map[string]any{"graceHours": 1, "reason": "lost"}), &made)
 		good := func(token string, want int) {
@@ -152,7 +154,7 @@ func TestOperatorsFindAndAct(t *testing.T) {
 		for _, w := range want {
 			e := kinds[w.Kind]
 			if e.Reason != w.Reason || e.Credits != w.Credits ||
-				e.Target != customerOwner(c.ID) || e.Actor != userOwner(me.UserID) ||
+				e.Target != call.CustomerOwner(c.ID) || e.Actor != call.UserOwner(me.UserID) ||
 				e.ActorName != "op@example.com" || e.TargetName != "dev-shop" {
 				t.Errorf("the log says %+v, want %+v", e, w)
 			}
@@ -222,7 +224,7 @@ func TestOperatorsInputIsBounded(t *testing.T) {
 	}
 	for _, hours := range []int{-1, maxGraceHours + 1} {
 		s.is(http.StatusBadRequest, "POST", "/api/operator/customers/"+c.ID+"/rotate", session,
-			operatorRotation{hours, "r"})
+			map[string]any{"graceHours": hours, "reason": "r"})
 	}
 	s.is(http.StatusNotFound, "POST", "/api/operator/customers/nobody/close", session,
 		reasoned{"r"})

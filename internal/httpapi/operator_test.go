@@ -17,11 +17,11 @@ import (
 func (s *accountServer) used(uses ...usage.Use) {
 	s.t.Helper()
 	for _, u := range uses {
-		s.services.Uses.Record(u)
+		s.Services.Uses.Record(u)
 	}
 	ended, end := context.WithCancel(s.t.Context())
 	end()
-	s.services.Uses.Run(ended)
+	s.Services.Uses.Run(ended)
 }
 
 func TestStatisticsAreForOperators(t *testing.T) {
@@ -39,12 +39,12 @@ func TestStatistics(t *testing.T) {
 	s := withAccounts(t)
 	session := s.member("op@example.com", account.Operator)
 	now := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
-	s.now = func() time.Time { return now }
-	s.services.Mail = func(context.Context) (mail.Status, error) {
+	s.Now = func() time.Time { return now }
+	s.Services.Mail = func(context.Context) (mail.Status, error) {
 		return mail.Status{Waiting: 2, Dead: 1, OldestUnsent: 90 * time.Second}, nil
 	}
 	paid := []billing.Revenue{{Day: "2026-11-20", Currency: "usd", Purchases: 1, Cents: 490}}
-	s.services.Revenue = func(_ context.Context, from, to time.Time) ([]billing.Revenue, error) {
+	s.Services.Revenue = func(_ context.Context, from, to time.Time) ([]billing.Revenue, error) {
 		if !from.Equal(time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)) ||
 			!to.Equal(time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)) {
 			t.Errorf("revenue from %v to %v", from, to)
@@ -84,8 +84,8 @@ func TestStatistics(t *testing.T) {
 			{Entry: "web", Pages: 3, P50: 2000, P90: 4320, P99: 4320}},
 		Revenue: paid,
 		Mail:    mailState{2, 1, 90},
-		Queue: queueState{Workers: s.cfg.Gate.Workers,
-			Places: s.cfg.Gate.Workers * int(s.cfg.Gate.Queue)},
+		Queue: queueState{Workers: s.Config.Gate.Workers,
+			Places: s.Config.Gate.Workers * int(s.Config.Gate.Queue)},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)

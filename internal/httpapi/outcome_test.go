@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"unink/internal/credit"
+	"unink/internal/httpapi/call"
 	"unink/internal/httpapi/failure"
 	"unink/internal/usage"
 )
@@ -24,7 +25,7 @@ func TestOutcomes(t *testing.T) {
 		{"POST /api/process-image", failure.New(failure.Unexpected, "a fault"), credit.Web, "INTERNAL_ERROR"},
 		{"GET /api/me", failure.New(failure.Unexpected, "a fault"), "", ""},
 	} {
-		entry, outcome := outcomeOf(&http.Request{Pattern: c.pattern}, &call{failure: c.failure})
+		entry, outcome := outcomeOf(&http.Request{Pattern: c.pattern}, &call.Call{Failure: c.failure})
 		if entry != c.entry || outcome != c.outcome {
 			t.Errorf("%s, %v: %s %s, want %s %s", c.pattern, c.failure, entry, outcome, c.entry, c.outcome)
 		}

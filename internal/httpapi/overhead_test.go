@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"unink/internal/credit"
+	"unink/internal/httpapi/call"
 )
 
 // BenchmarkOverhead measures what the service adds to the engine's work for a page of the developer
@@ -21,18 +22,18 @@ import (
 // engine here returns the picture as it is.
 func BenchmarkOverhead(b *testing.B) {
 	s := withAccounts(b)
-	customer, _, err := s.services.Accounts.CreateCustomer(
+	customer, _, err := s.Services.Accounts.CreateCustomer(
 		b.Context(), "dev@example.com", "Dev", "dev-shop", "",
 	)
 	if err != nil {
 		b.Fatal(err)
 	}
-	key, _, err := s.services.Accounts.NewToken(b.Context(), customer.ID, 0)
+	key, _, err := s.Services.Accounts.NewToken(b.Context(), customer.ID, 0)
 	if err != nil {
 		b.Fatal(err)
 	}
-	_, _, err = s.services.Credits.Grant(b.Context(), credit.Grant{
-		Owner: customerOwner(customer.ID), Plan: "bench", Credits: 1_000_000, Expires: credit.Never,
+	_, _, err = s.Services.Credits.Grant(b.Context(), credit.Grant{
+		Owner: call.CustomerOwner(customer.ID), Plan: "bench", Credits: 1_000_000, Expires: credit.Never,
 		Source: "bench",
 	})
 	if err != nil {
@@ -44,9 +45,9 @@ func BenchmarkOverhead(b *testing.B) {
 			var took []time.Duration
 			for b.Loop() {
 				r := httptest.NewRequest(http.MethodPost, "/cleanup", strings.NewReader(page))
-				r.Host = customer.Slug + "." + s.cfg.Domain
+				r.Host = customer.Slug + "." + s.Config.Domain
 				r.Header.Set("Authorization", "Bearer "+key)
-				r.Header.Set("Content-Type", developerContentType)
+				r.Header.Set("Content-Type", contentType)
 				rec := &deadlineRecorder{httptest.NewRecorder()}
 				start := time.Now()
 				s.Handler().ServeHTTP(rec, r)

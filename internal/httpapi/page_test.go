@@ -21,6 +21,7 @@ import (
 	"unink/internal/account"
 	"unink/internal/browsertest"
 	"unink/internal/credit"
+	"unink/internal/httpapi/call"
 	"unink/internal/limit"
 	"unink/internal/mail"
 )
@@ -60,7 +61,7 @@ func (l *refusingOnce) Allow(context.Context, []string, []limit.Window) (limit.V
 func testRateLimit(t *testing.T, chromium context.Context) {
 	s := withAccounts(t)
 	limits := &refusingOnce{}
-	s.services.Limits = limits
+	s.Services.Limits = limits
 	p := openFront(t, chromium, serveTo(t, s.Handler()))
 	p.Pick(p.File("a.png", picture(t, 40, 30)), p.File("b.png", picture(t, 41, 30)))
 	p.Until(
@@ -127,7 +128,7 @@ func testOpenService(t *testing.T, chromium context.Context) {
 func testLateMail(t *testing.T, chromium context.Context) {
 	s, url := served(t)
 	s.member("op@example.com", account.Operator)
-	s.services.Mail = func(context.Context) (mail.Status, error) {
+	s.Services.Mail = func(context.Context) (mail.Status, error) {
 		return mail.Status{Waiting: 1, Dead: 2, OldestUnsent: time.Hour}, nil
 	}
 	p := browsertest.Open(t, chromium, url+"/log-in")
@@ -161,8 +162,8 @@ func served(t *testing.T) (s *accountServer, url string) {
 	url = serveTo(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.Handler().ServeHTTP(w, r)
 	}))
-	s.cfg.PublicURL = strings.Replace(url, "127.0.0.1", "localhost", 1)
-	return s, s.cfg.PublicURL
+	s.Config.PublicURL = strings.Replace(url, "127.0.0.1", "localhost", 1)
+	return s, s.Config.PublicURL
 }
 
 // openFront opens the front page of a service.
@@ -197,10 +198,10 @@ func (s *accountServer) userWith(credits int) (owner string) {
 	session := s.member(pia, "")
 	var me struct{ UserID string }
 	s.read(s.is(http.StatusOK, "GET", "/api/me", session, nil), &me)
-	owner = userOwner(me.UserID)
-	has, err := s.services.Credits.Balance(s.t.Context(), owner)
+	owner = call.UserOwner(me.UserID)
+	has, err := s.Services.Credits.Balance(s.t.Context(), owner)
 	if err == nil {
-		_, _, err = s.services.Credits.Grant(s.t.Context(),
+		_, _, err = s.Services.Credits.Grant(s.t.Context(),
 			credit.Grant{Owner: owner, Plan: "test", Credits: credits - has,
 				Expires: time.Now().Add(time.Hour), Source: "test"})
 	}
@@ -215,7 +216,7 @@ func (s *accountServer) userWith(credits int) (owner string) {
 func (s *accountServer) left(owner string, want int) {
 	s.t.Helper()
 	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		got, err := s.services.Credits.Balance(s.t.Context(), owner)
+		got, err := s.Services.Credits.Balance(s.t.Context(), owner)
 		if err != nil {
 			s.t.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 	"unink"
 	"unink/internal/account"
 	"unink/internal/credit"
+	"unink/internal/httpapi/call"
 )
 
 // witness takes an answer, and looks at the service each time something of it arrives.
@@ -49,9 +50,10 @@ type shop struct {
 func newShop(t *testing.T, credits int) *shop {
 	s := withAccounts(t)
 	c, token := s.bought("prompt@example.com", "prompt-shop")
-	if _, _, err := s.services.Credits.Grant(
-		t.Context(), credit.Grant{Owner: customerOwner(c.ID), Credits: credits, Expires: credit.Never,
-			Source: "test"},
+	if _, _, err := s.Services.Credits.Grant(
+		t.Context(), credit.Grant{Owner: call.CustomerOwner(c.ID), Credits: credits,
+			Expires: credit.Never,
+			Source:  "test"},
 	); err != nil {
 		t.Fatal(err)
 	}
@@ -62,9 +64,9 @@ func (s *shop) send(w http.ResponseWriter) { s.sendAs(s.t.Context(), w) }
 
 func (s *shop) sendAs(ctx context.Context, w http.ResponseWriter) {
 	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/cleanup", strings.NewReader(s.page))
-	r.Host = s.Slug + "." + s.cfg.Domain
+	r.Host = s.Slug + "." + s.Config.Domain
 	r.Header.Set("Authorization", "Bearer "+s.token)
-	r.Header.Set("Content-Type", developerContentType)
+	r.Header.Set("Content-Type", contentType)
 	r.Header.Set("Idempotency-Key", "prompt")
 	defer func() {
 		p := recover()
@@ -78,7 +80,7 @@ func (s *shop) sendAs(ctx context.Context, w http.ResponseWriter) {
 // slotsFree reports whether the customer may have as many requests at once as ever.
 func (s *shop) slotsFree() bool {
 	for range 4 {
-		free, ok := s.services.Slots.Acquire(customerOwner(s.ID))
+		free, ok := s.Services.Slots.Acquire(call.CustomerOwner(s.ID))
 		if !ok {
 			return false
 		}
@@ -89,11 +91,11 @@ func (s *shop) slotsFree() bool {
 
 func (s *shop) left() (usable, held int) {
 	s.t.Helper()
-	usable, err := s.services.Credits.Balance(s.t.Context(), customerOwner(s.ID))
+	usable, err := s.Services.Credits.Balance(s.t.Context(), call.CustomerOwner(s.ID))
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	open, err := s.services.Credits.Outstanding(s.t.Context())
+	open, err := s.Services.Credits.Outstanding(s.t.Context())
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -103,7 +105,7 @@ func (s *shop) left() (usable, held int) {
 // Who asks again as soon as an answer is there must find nothing of the first request in the way.
 func TestNothingIsHeldWhenARefusalBegins(t *testing.T) {
 	s := newShop(t, 1)
-	s.cleaner = refusing(unink.ErrNoContent)
+	s.engine.Cleaner = refusing(unink.ErrNoContent)
 	w := &witness{deadlineRecorder: deadlineRecorder{httptest.NewRecorder()}, arrives: func([]byte) {}}
 	begun := false
 	w.begins = func() {
@@ -193,7 +195,7 @@ func TestAnswerThatIsBrokenOffIsPaidFor(t *testing.T) {
 func TestNobodyPaysWhoLeftBefore(t *testing.T) {
 	s := newShop(t, 1)
 	ctx, leave := context.WithCancel(t.Context())
-	s.cleaner = &fakeCleaner{clean: func(_ context.Context, data []byte, o unink.Options) (
+	s.engine.Cleaner = &fakeCleaner{clean: func(_ context.Context, data []byte, o unink.Options) (
 		*unink.Result, error,
 	) {
 		leave()
@@ -219,13 +221,13 @@ func TestBusyServiceUsesUpNoWindow(t *testing.T) {
 		r.Header.Set("Authorization", "Bearer "+session)
 		return s.send(r).status
 	}
-	s.work.Resize(0)
+	s.engine.Gate.Resize(0)
 	for range 7 {
 		if got := send(); got != http.StatusServiceUnavailable {
 			t.Fatalf("without a worker: %d", got)
 		}
 	}
-	s.work.Resize(1)
+	s.engine.Gate.Resize(1)
 	for i := range 5 {
 		if got := send(); got != http.StatusOK {
 			t.Fatalf("page %d of a minute: %d", i+1, got)

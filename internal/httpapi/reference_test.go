@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 )
@@ -19,46 +18,6 @@ func developersPage(t *testing.T) (string, http.Header) {
 		t.Fatalf("GET /developers: %d %s", a.status, a.header.Get("Content-Type"))
 	}
 	return string(a.body), a.header
-}
-
-// partOf is the part of a page from an element's id to the end of elements of its kind.
-func partOf(t *testing.T, page, id, end string) string {
-	t.Helper()
-	_, after, found := strings.Cut(page, fmt.Sprintf(`id="%s"`, id))
-	part, _, closed := strings.Cut(after, end)
-	if !found || !closed {
-		t.Fatalf("the page has no part %q", id)
-	}
-	return part
-}
-
-// TestBusinessCodes holds the page and the description against what the developer entry point
-// answers.
-func TestBusinessCodes(t *testing.T) {
-	page, _ := developersPage(t)
-	rows := map[string]string{}
-	for row := range strings.SplitSeq(partOf(t, page, "codes", "</table>"), "<tr>") {
-		code, rest, _ := strings.Cut(strings.TrimPrefix(row, "<td>"), "<td>")
-		rows[code] = rest
-	}
-	for _, row := range developerTable {
-		shown := rows[strconv.Itoa(row.code)]
-		statuses, text, _ := strings.Cut(shown, "<td>")
-		if !slices.Contains(strings.Split(statuses, ", "), strconv.Itoa(row.status)) ||
-			!strings.HasPrefix(text, row.text+"<td>") {
-			t.Errorf("code %d, HTTP %d, %q is shown as %q", row.code, row.status, row.text, shown)
-		}
-	}
-	doc, _ := operations(t)
-	described := doc.Components.Schemas["DeveloperError"].Value.Properties["code"].Value.OneOf
-	if len(described) != 15 {
-		t.Errorf("%d codes are described, want 15", len(described))
-	}
-	for _, code := range described {
-		if rows[fmt.Sprint(code.Value.Enum[0])] == "" {
-			t.Errorf("code %v is described and not shown", code.Value.Enum)
-		}
-	}
 }
 
 func TestReferenceLoadsNothing(t *testing.T) {

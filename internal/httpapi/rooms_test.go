@@ -10,111 +10,12 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"unink/internal/credit"
+	"unink/internal/httpapi/call"
+	"unink/internal/httpapi/setup"
 )
-
-func TestStrangersAreTheirNetworks(t *testing.T) {
-	for a, b := range map[string]string{
-		"192.0.2.1": "192.0.2.1/32", "2001:db8:1:2::1": "2001:db8:1:2::/64",
-		"2001:db8:1:2:ffff::": "2001:db8:1:2::/64", "2001:db8:1:3::1": "2001:db8:1:3::/64",
-	} {
-		if got := stranger(netip.MustParseAddr(a)); got != (holder{name: b}) {
-			t.Errorf("%s is %+v, want %s", a, got, b)
-		}
-	}
-}
-
-// Strangers have no more than half of anything, and one of them a quarter of it; what they leave is
-// anybody's who is known.
-func TestRoomsAreShared(t *testing.T) { synctest.Test(t, roomsAreShared) }
-
-func roomsAreShared(t *testing.T) {
-	const requests = 8
-	r := newRooms(requests)
-	enter := func(name string, known bool) *stay {
-		s, err := r.admit(holder{name, known})
-		if err != nil {
-			return nil
-		}
-		return s
-	}
-	one := []*stay{enter("a", false), enter("a", false)}
-	if enter("a", false) != nil {
-		t.Error("a third request of one address, where a quarter is two, got in")
-	}
-	other := []*stay{enter("b", false), enter("b", false)}
-	late := enter("c", false)
-	for _, s := range append(one, other...) {
-		if err := s.sit(t.Context()); err != nil {
-			t.Errorf("a stranger within half of the places: %v", err)
-		}
-	}
-	if late.sit(t.Context()) == nil {
-		t.Error("strangers have more than half of the places")
-	}
-	if err := late.hold(maxDeveloperBody * requests / 2); err != nil || one[0].hold(1) == nil {
-		t.Errorf("half of the bytes: %v; and one more got in", err)
-	}
-	for i := range requests / 2 {
-		s := enter("ann", true)
-		if err := s.sit(t.Context()); err != nil {
-			t.Errorf("a place of her own: %v", err)
-		}
-		if err := s.hold(maxDeveloperBody); err != nil {
-			t.Errorf("bytes of her own: %v", err)
-		}
-		if i == 0 {
-			defer s.leave()
-		}
-	}
-	if enter("ann", true) != nil {
-		t.Error("one account has more than half of the requests")
-	}
-	if bob := enter("bob", true); bob == nil || bob.sit(t.Context()) == nil || bob.hold(1) == nil {
-		t.Error("all was taken, and somebody got in")
-	}
-	late.leave()
-	one[0].leave()
-	if again := enter("a", false); again == nil || again.sit(t.Context()) != nil ||
-		again.hold(maxDeveloperBody) != nil {
-		t.Error("what was given back is not there")
-	}
-}
-
-// An answer that is not read takes no place, and no holder has more than a quarter of what may
-// wait.
-func TestAnswersTakeNoPlaces(t *testing.T) {
-	r := newRooms(2)
-	stays := map[string]*stay{}
-	for _, name := range []string{"ann", "bob"} {
-		s, err := r.admit(holder{name, true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.sit(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.answer(answerRoom / 2); err != nil {
-			t.Fatal(err)
-		}
-		stays[name] = s
-	}
-	for range 2 {
-		if err := r.places.take(t.Context(), holder{"cas", true}); err != nil {
-			t.Errorf("answers that wait hold places: %v", err)
-		}
-	}
-	if stays["ann"].answer(1) == nil {
-		t.Error("a holder has more than a quarter of what may wait")
-	}
-	stays["ann"].leave()
-	if len(r.answers.of) != 1 || r.answers.whole.taken != answerRoom/2 {
-		t.Errorf("what was read still counts: %v, %d bytes", r.answers.of, r.answers.whole.taken)
-	}
-}
 
 // slowly sends a request's header and a little of its body from an address, and stops.
 func slowly(t *testing.T, url, from string) {
@@ -150,18 +51,18 @@ func answerOf(t *testing.T, conn net.Conn) (status int, body string) {
 // neighbours, nor of customers and people who are logged in behind the same address.
 func TestSlowSocketsOfOneAddress(t *testing.T) {
 	s := withAccounts(t)
-	s.cfg.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	s.Config.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 	url := serveTo(t, s.Handler())
 	session := s.member("ann@example.com", "")
 	c, token := s.bought("dev@example.com", "dev-shop")
-	if _, _, err := s.services.Credits.Grant(
-		t.Context(), credit.Grant{Owner: customerOwner(c.ID), Credits: 50, Expires: credit.Never,
+	if _, _, err := s.Services.Credits.Grant(
+		t.Context(), credit.Grant{Owner: call.CustomerOwner(c.ID), Credits: 50, Expires: credit.Never,
 			Source: "test"},
 	); err != nil {
 		t.Fatal(err)
 	}
 	const attacker = "192.0.2.66"
-	for range s.cfg.MaxRequests / 4 {
+	for range s.Config.MaxRequests / 4 {
 		slowly(t, url, attacker)
 	}
 	for n := 0; ; n++ { // until the last of them has arrived
@@ -196,8 +97,8 @@ func (s *accountServer) attempt(t *testing.T, url, from, authorization,
 	if slug != "" {
 		r = request(t, http.MethodPost, url+"/cleanup",
 			strings.NewReader(mediaJSON(picture(t, 32, 32), "")))
-		r.Host = slug + "." + s.cfg.Domain
-		r.Header.Set("Content-Type", developerContentType)
+		r.Host = slug + "." + s.Config.Domain
+		r.Header.Set("Content-Type", contentType)
 	}
 	r.Header.Set("X-Forwarded-For", from)
 	if authorization != "" {
@@ -219,7 +120,7 @@ func (s *accountServer) attempt(t *testing.T, url, from, authorization,
 // A request whose body does not come holds no place: with a single one, others are answered
 // meanwhile.
 func TestBodiesAreAwaitedOutside(t *testing.T) {
-	s := start(t, &fakeCleaner{}, func(c *Config) {
+	s := start(t, &fakeCleaner{}, func(c *setup.Config) {
 		c.MaxRequests, c.UploadTimeout = 1, 2*time.Second
 	})
 	conn := s.dial()
@@ -241,31 +142,13 @@ func TestBodiesAreAwaitedOutside(t *testing.T) {
 	}
 }
 
-// A body has to come at some rate: bytes that trickle in do not buy the whole time of an upload.
-func TestUploadsHaveAMinimumRate(t *testing.T) {
-	u := &upload{most: time.Minute, began: time.Now()}
-	for n, want := range map[int64]time.Duration{
-		0: patienceForBody, 5: patienceForBody, minUploadRate: patienceForBody + time.Second,
-		10 * minUploadRate: patienceForBody + 10*time.Second, 1000 * minUploadRate: time.Minute,
-	} {
-		u.bytes = n
-		if got := u.deadline().Sub(u.began).Round(10 * time.Millisecond); got != want {
-			t.Errorf("%d bytes may take %v, want %v", n, got, want)
-		}
-	}
-	u.most = time.Second
-	if got := u.deadline().Sub(u.began); got != time.Second {
-		t.Errorf("beyond the time of an upload: %v", got)
-	}
-}
-
 // A body that breaks the rules of its chunks is its sender's fault, on every kind of route.
 func TestBrokenChunksAreTheSendersFault(t *testing.T) {
 	s := newShop(t, 1)
 	server := httptest.NewServer(s.Handler())
 	t.Cleanup(server.Close)
 	for _, route := range []string{
-		"POST /cleanup HTTP/1.1\r\nHost: " + s.Slug + "." + s.cfg.Domain + "\r\nAuthorization: Bearer " +
+		"POST /cleanup HTTP/1.1\r\nHost: " + s.Slug + "." + s.Config.Domain + "\r\nAuthorization: Bearer " +
 			s.token + "\r\nContent-Type: application/json",
 		"POST /api/process-image HTTP/1.1\r\nHost: localhost\r\n" +
 			"Content-Type: multipart/form-data; boundary=b",

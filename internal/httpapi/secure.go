@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"unink/internal/account"
+	"unink/internal/httpapi/address"
 )
 
 // inert puts on every answer what browsers need to know: it is what its Content-Type says, it loads
@@ -26,7 +27,7 @@ func inert(next http.Handler) http.Handler {
 
 // strict tells browsers to use nothing but TLS for a year, where the service has it.
 func (s *Server) strict(next http.Handler) http.Handler {
-	if !secure(s.cfg) {
+	if !s.Config.TLS() {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -38,7 +39,7 @@ func (s *Server) strict(next http.Handler) http.Handler {
 // toTLS answers what came without TLS. Who only reads is sent on; what was sent along was readable
 // on its way, which the sender should learn.
 func (s *Server) toTLS(w http.ResponseWriter, r *http.Request) {
-	host := hostOnly(r.Host)
+	host := address.Host(r.Host)
 	ours, err := s.Serves(r.Context(), host)
 	switch {
 	case err != nil:
@@ -57,7 +58,7 @@ func (s *Server) toTLS(w http.ResponseWriter, r *http.Request) {
 
 // tlsPort is the port of the public URL with its colon, or nothing.
 func (s *Server) tlsPort() string {
-	if u, err := url.Parse(s.cfg.PublicURL); err == nil && u.Port() != "" {
+	if u, err := url.Parse(s.Config.PublicURL); err == nil && u.Port() != "" {
 		return ":" + u.Port()
 	}
 	return ""
@@ -66,15 +67,15 @@ func (s *Server) tlsPort() string {
 // Serves reports whether a host is one of the service's: that of the web pages, or the API domain
 // of a customer who was not revoked.
 func (s *Server) Serves(ctx context.Context, host string) (bool, error) {
-	host = hostOnly(host)
-	if public, err := url.Parse(s.cfg.PublicURL); err == nil && hostOnly(public.Host) == host {
+	host = address.Host(host)
+	if public, err := url.Parse(s.Config.PublicURL); err == nil && address.Host(public.Host) == host {
 		return true, nil
 	}
-	slug, under := strings.CutSuffix(host, "."+s.cfg.Domain)
-	if !under || s.services == nil {
+	slug, under := strings.CutSuffix(host, "."+s.Config.Domain)
+	if !under || s.Services == nil {
 		return false, nil
 	}
-	customer, err := s.services.Accounts.CustomerAt(ctx, slug)
+	customer, err := s.Services.Accounts.CustomerAt(ctx, slug)
 	if errors.Is(err, account.ErrNotFound) {
 		return false, nil
 	}

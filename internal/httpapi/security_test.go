@@ -7,39 +7,16 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-)
 
-// A session's cookie is bound to its host and to TLS, and is not for scripts nor for other sites'
-// requests.
-func TestSessionCookie(t *testing.T) {
-	c := DefaultConfig()
-	c.PublicURL = "https://example.com"
-	for name, cookie := range map[string]*http.Cookie{
-		"session": sessionCookie(c, "secret"), "end": sessionCookie(c, ""),
-	} {
-		if cookie.Name != "__Host-unink" || !cookie.Secure || !cookie.HttpOnly ||
-			cookie.SameSite != http.SameSiteLaxMode || cookie.Path != "/" || cookie.Domain != "" {
-			t.Errorf("%s: %+v", name, cookie)
-		}
-		if err := cookie.Valid(); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	// One of another name, as before the service had TLS, or set by a neighbour of the host, opens
-	// nothing.
-	r := httptest.NewRequest(http.MethodGet, "/", nil)
-	r.AddCookie(&http.Cookie{Name: "unink", Value: "neighbour"})
-	if token := sessionToken(r, c); token != "" {
-		t.Errorf("%q is taken for a session", token)
-	}
-}
+	"unink/internal/httpapi/setup"
+)
 
 // Where the pages have TLS every answer says that there is nothing else, and without TLS none does.
 func TestTransportSecurity(t *testing.T) {
 	for public, want := range map[string]string{
 		"https://example.com": "max-age=31536000", "http://localhost:8080": "",
 	} {
-		s := start(t, &fakeCleaner{}, func(c *Config) { c.PublicURL = public })
+		s := start(t, &fakeCleaner{}, func(c *setup.Config) { c.PublicURL = public })
 		for _, path := range []string{"/", "/healthz", "/nothing", "/cleanup", "/assets/nothing"} {
 			a, err := s.try(request(t, http.MethodGet, s.url+path, nil))
 			if err != nil {
@@ -55,7 +32,7 @@ func TestTransportSecurity(t *testing.T) {
 // Without TLS readers are sent on, to hosts of the service alone; what is sent along is refused,
 // and challenges come first.
 func TestWithoutTLS(t *testing.T) {
-	cfg := DefaultConfig()
+	cfg := setup.Default()
 	cfg.DeveloperToken, cfg.PublicURL = testToken, "https://example.com:8443"
 	s, err := New(&fakeCleaner{}, cfg, nil, slog.New(slog.DiscardHandler))
 	if err != nil {

@@ -53,19 +53,19 @@ func (s *Server) Serve(ctx context.Context, on Listeners) error {
 
 // stop drains the servers, the public one first so that its end can still be watched.
 func (s *Server) stop(servers []*http.Server, cancelRequests func()) {
-	s.work.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.DrainTimeout)
+	s.engine.Gate.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), s.Config.DrainTimeout)
 	defer cancel()
 	for _, server := range servers {
 		server.SetKeepAlivesEnabled(false)
 	}
 	select {
-	case <-s.work.Drained():
+	case <-s.engine.Gate.Drained():
 	case <-ctx.Done():
 	}
 	for _, server := range servers {
 		if err := server.Shutdown(ctx); errors.Is(err, context.DeadlineExceeded) {
-			s.log.Warn("requests were still running when the drain time-out ended")
+			s.Log.Warn("requests were still running when the drain time-out ended")
 			cancelRequests()
 			_ = server.Close()
 		}
@@ -80,10 +80,10 @@ func (s *Server) server(requests context.Context, h http.Handler) *http.Server {
 		Handler:           h,
 		BaseContext:       func(net.Listener) context.Context { return requests },
 		ReadHeaderTimeout: header,
-		ReadTimeout:       header + s.cfg.UploadTimeout,
-		WriteTimeout:      header + s.cfg.UploadTimeout + s.cfg.Deadline + s.cfg.answerTime(),
+		ReadTimeout:       header + s.Config.UploadTimeout,
+		WriteTimeout:      header + s.Config.UploadTimeout + s.Config.Deadline + s.Config.AnswerTime(),
 		IdleTimeout:       idle,
 		MaxHeaderBytes:    16 << 10,
-		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+		ErrorLog:          slog.NewLogLogger(s.Log.Handler(), slog.LevelDebug),
 	}
 }

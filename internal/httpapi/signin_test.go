@@ -87,9 +87,9 @@ func withProvider(t *testing.T, attempts throttle) *accountServer {
 	config := account.DefaultConfig()
 	config.Secret = bytes.Repeat([]byte("k"), 32)
 	config.OIDC = account.OIDC{Issuer: provider.URL, ClientID: "unink", ClientSecret: "s3cret",
-		RedirectURL: s.cfg.PublicURL + "/api/sign-in/callback"}
+		RedirectURL: s.Config.PublicURL + "/api/sign-in/callback"}
 	db := storetest.Open(t, storetest.SQLite(t))
-	s.services.Accounts, err = account.New(config, store.NewAccounts(db), s, attempts, time.Now,
+	s.Services.Accounts, err = account.New(config, store.NewAccounts(db), s, attempts, time.Now,
 		slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
@@ -133,7 +133,7 @@ func TestSignIn(t *testing.T) {
 	var me struct{ Account struct{ Credits int } }
 	if a := s.send(r); a.status != http.StatusOK {
 		t.Errorf("got %d %s", a.status, a.body)
-	} else if s.read(a, &me); me.Account.Credits != s.cfg.AccountCredits {
+	} else if s.read(a, &me); me.Account.Credits != s.Config.AccountCredits {
 		t.Errorf("a new account has %d credits", me.Account.Credits)
 	}
 	s.is(http.StatusBadRequest, "GET", "/api/sign-in/callback?code=1&state=2", "", nil)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"unink/internal/credit"
+	"unink/internal/httpapi/call"
 	"unink/internal/store/storetest"
 )
 
@@ -23,8 +24,8 @@ func TestTextsThatCannotBeStored(t *testing.T) {
 		s := withAccountsOn(t, address)
 		session := s.member("ann@example.com", "operator")
 		c, token := s.bought("ann@example.com", "ann-shop")
-		if _, _, err := s.services.Credits.Grant(
-			t.Context(), credit.Grant{Owner: customerOwner(c.ID), Credits: 5, Expires: credit.Never,
+		if _, _, err := s.Services.Credits.Grant(
+			t.Context(), credit.Grant{Owner: call.CustomerOwner(c.ID), Credits: 5, Expires: credit.Never,
 				Source: "test"},
 		); err != nil {
 			t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"unink/internal/account"
 	"unink/internal/botcheck"
 	"unink/internal/browsertest"
+	"unink/internal/httpapi/setup"
 )
 
 const turnstileScript = "https://challenges.cloudflare.com/turnstile/v0/api.js?render=explicit"
@@ -52,7 +53,7 @@ func (k *tokens) given() string {
 // withTurnstile is a service whose bot check is Cloudflare's, behind an address.
 func withTurnstile(t *testing.T) (s *accountServer, checked *tokens, url string) {
 	checked = &tokens{}
-	s = withAccounts(t, func(services *Services) {
+	s = withAccounts(t, func(services *setup.Services) {
 		services.Bots, services.TurnstileKey, services.Challenge = checked, "site-key", nil
 	})
 	return s, checked, serveTo(t, s.Handler())
