@@ -1,6 +1,9 @@
 package raster
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"sort"
+)
 
 // Component is a set of connected pixels.
 type Component struct {
@@ -25,42 +28,64 @@ func (c *Component) Add(x, y, n int) {
 // Components labels the 8-connected sets of equal, non-zero class in a plane of width w. It
 // returns the label of each pixel, 0 where class is 0, and the components; label n is
 // components[n-1]. Labels go by the first pixel in reading order.
-// Two passes with union-find over runs (He, Chao, Suzuki 2008, in its simplest form).
 func Components(class []uint8, w int) (labels []int32, components []Component) {
+	runs, components := Connected(class, w, 1)
+	labels = make([]int32, len(class))
+	Paint(labels, runs)
+	return labels, components
+}
+
+// Run is the pixels from one to before another, in a row, of one class.
+type Run struct {
+	From, To int32
+	Label    int32 // of its component; before that is known, of the runs that it is known to touch
+	class    uint8
+}
+
+// Connected lists the runs of at least so many pixels in a plane of width w, in reading order, and
+// the components that they make, as [Components] does.
+// Two passes with union-find over runs (He, Chao, Suzuki 2008, in its simplest form).
+func Connected(class []uint8, w, least int) (runs []Run, components []Component) {
 	var sets disjoint
-	var runs []run
 	above := 0 // index of the first run in the row above
 	for at := 0; at < len(class); at += w {
 		now := len(runs)
-		runs = appendRuns(runs, class[at:at+w], at)
+		runs = appendRuns(runs, class[at:at+w], at, least)
 		sets.join(runs[above:now], runs[now:], w)
 		above = now
 	}
 	number, count := sets.numbers()
-	labels, components = make([]int32, len(class)), make([]Component, count)
+	components = make([]Component, count)
 	for i := range components {
 		components[i].X0, components[i].Y0 = w, len(class)
 	}
-	for _, r := range runs {
-		n := number[r.set]
-		x, y := int(r.from)%w, int(r.from)/w
-		components[n-1].Add(x, y, int(r.to-r.from))
-		for i := r.from; i < r.to; i++ {
-			labels[i] = n
-		}
+	for i := range runs {
+		r := &runs[i]
+		r.Label = number[r.Label]
+		components[r.Label-1].Add(int(r.From)%w, int(r.From)/w, int(r.To-r.From))
 	}
-	return labels, components
+	return runs, components
 }
 
-// run is the pixels from one to before another, in a row, of one class.
-type run struct {
-	from, to int32
-	set      int32 // of the runs that it is connected to, as far as is known
-	class    uint8
+// Paint gives the pixels of runs their labels.
+func Paint(labels []int32, runs []Run) {
+	for _, r := range runs {
+		row := labels[r.From:r.To]
+		for i := range row {
+			row[i] = r.Label
+		}
+	}
+}
+
+// RunsWithin are those of runs in reading order that have pixels from one to before another.
+func RunsWithin(runs []Run, from, to int) []Run {
+	first := sort.Search(len(runs), func(i int) bool { return int(runs[i].To) > from })
+	runs = runs[first:]
+	return runs[:sort.Search(len(runs), func(i int) bool { return int(runs[i].From) >= to })]
 }
 
 // appendRuns lists the runs of a row that starts at pixel at.
-func appendRuns(runs []run, row []uint8, at int) []run {
+func appendRuns(runs []Run, row []uint8, at, least int) []Run {
 	for x := 0; x < len(row); {
 		for x+8 <= len(row) && binary.NativeEndian.Uint64(row[x:]) == 0 {
 			x += 8
@@ -75,7 +100,9 @@ func appendRuns(runs []run, row []uint8, at int) []run {
 		for x < len(row) && row[x] == class {
 			x++
 		}
-		runs = append(runs, run{from: int32(at + from), to: int32(at + x), class: class})
+		if x-from >= least {
+			runs = append(runs, Run{From: int32(at + from), To: int32(at + x), class: class})
+		}
 	}
 	return runs
 }
@@ -93,31 +120,31 @@ func (d *disjoint) find(i int32) int32 {
 
 // join puts the runs of a row into the sets of those that they touch in the row above, w
 // pixels before.
-func (d *disjoint) join(above, row []run, w int) {
+func (d *disjoint) join(above, row []Run, w int) {
 	first := 0
 	for i := range row {
 		r := &row[i]
-		from, to := r.from-int32(w), r.to-int32(w)
-		for first < len(above) && above[first].to < from {
+		from, to := r.From-int32(w), r.To-int32(w)
+		for first < len(above) && above[first].To < from {
 			first++
 		}
-		r.set = -1
+		r.Label = -1
 		for _, a := range above[first:] {
-			if a.from > to {
+			if a.From > to {
 				break
 			}
 			switch {
 			case a.class != r.class:
-			case r.set < 0:
-				r.set = a.set
-			case r.set != a.set:
-				p, q := d.find(r.set), d.find(a.set)
+			case r.Label < 0:
+				r.Label = a.Label
+			case r.Label != a.Label:
+				p, q := d.find(r.Label), d.find(a.Label)
 				d.parent[max(p, q)] = min(p, q)
 			}
 		}
-		if r.set < 0 {
-			r.set = int32(len(d.parent))
-			d.parent = append(d.parent, r.set)
+		if r.Label < 0 {
+			r.Label = int32(len(d.parent))
+			d.parent = append(d.parent, r.Label)
 		}
 	}
 }

@@ -16,7 +16,8 @@ type Plane struct {
 	Light  [3][]uint8 // share of the paper's light, in 255ths
 	// 1 where there is ink of any kind: what the network takes for ink, and what is plainly dark
 	Solid    []uint8
-	Evidence []float32 // log-odds of writing by the ink's colour alone, smoothed; 0 off the ink
+	Runs     []raster.Run // of Solid
+	Evidence []float32    // log-odds of writing by its colour alone, smoothed; 0 off the ink
 }
 
 // Measure finds the ink of a page and weighs it.
@@ -26,6 +27,7 @@ func Measure(s *segment.Scores, m *raster.RGB, paper [3]*raster.Grid, workers in
 		p.Light[ch] = relative(m.Pix[ch], s.W, s.H, paper[ch], workers)
 	}
 	p.Solid = p.findSolid(workers)
+	p.Runs, _ = raster.Connected(p.Solid, s.W, 1)
 	p.Weigh(workers)
 	return p
 }
@@ -33,9 +35,9 @@ func Measure(s *segment.Scores, m *raster.RGB, paper [3]*raster.Grid, workers in
 // Weigh compares each pixel of ink with the inks of what is surely writing and surely print on
 // this page, as the scores now have it. Where both use the same ink that tells nothing.
 func (p *Plane) Weigh(workers int) {
-	clear(p.Evidence)
 	hand, print := p.countInks(workers)
 	if hand.total == 0 || print.total == 0 {
+		clear(p.Evidence)
 		return
 	}
 	const (
@@ -56,21 +58,77 @@ func (p *Plane) Weigh(workers int) {
 		}
 		odds.v[i] = min(max(o, least), most)
 	}
-	raster.Rows(p.Scores.H, workers, func(y0, y1 int) {
-		seen := knownOdds{odds: &odds}
-		for i := y0 * p.Scores.W; i < y1*p.Scores.W; i++ {
-			if p.Solid[i] != 0 {
-				p.Evidence[i] = seen.of(p, i)
+	raster.Rows(p.Scores.H, workers, func(y0, y1 int) { p.weighRows(y0, y1, &odds) })
+}
+
+// weighRows averages the odds of the inks over the ink round each pixel of ink, dark ink counting
+// most: the rim of a stroke has its core's colour.
+func (p *Plane) weighRows(y0, y1 int, odds *colourHistogram) {
+	seen, w := knownOdds{odds: odds}, p.Scores.W
+	var near surroundings
+	for i := range near {
+		near[i] = make([]weighed, w+2*reach)
+	}
+	for y := y0 - reach; y < y1+reach; y++ {
+		row, own := near.next(), y >= y0 && y < y1
+		for _, r := range raster.RunsWithin(p.Runs, y*w, (y+1)*w) {
+			for i := int(r.From); i < int(r.To); i++ {
+				e := seen.of(p, i)
+				if e != 0 {
+					weight := p.Taken(i)
+					row[i-y*w+reach] = weighed{weight * e, weight}
+				}
+				if own {
+					p.Evidence[i] = e
+				}
 			}
 		}
-	})
-	p.smoothEvidence(workers)
+		// The row whose surroundings are now known.
+		at := (y - reach) * w
+		for _, r := range raster.RunsWithin(p.Runs, max(at, y0*w), at+w) {
+			for i := int(r.From); i < int(r.To); i++ {
+				if p.Evidence[i] != 0 {
+					p.Evidence[i] = near.mean(i - at)
+				}
+			}
+		}
+	}
+}
+
+// reach is how many rows and columns round a pixel its evidence is averaged over.
+const reach = 2
+
+// weighed is a sum of values times their weights, and the sum of these.
+type weighed struct{ sum, weight float32 }
+
+// surroundings are the rows round one, each with so many pixels more at both ends.
+type surroundings [2*reach + 1][]weighed
+
+// next moves on by a row and returns the last one, with nothing in it.
+func (s *surroundings) next() []weighed {
+	row := s[0]
+	copy(s[:], s[1:])
+	s[2*reach] = row
+	clear(row)
+	return row
+}
+
+// mean is that of the square round a pixel of the row in the middle.
+func (s *surroundings) mean(x int) float32 {
+	var all weighed
+	for _, row := range s {
+		for _, v := range (*[2*reach + 1]weighed)(row[x:]) {
+			all.sum += v.sum
+			all.weight += v.weight
+		}
+	}
+	return all.sum / max(all.weight, 1e-6)
 }
 
 // knownOdds remembers the odds of the colours that it was asked for: most of a page's ink has few.
 type knownOdds struct {
 	odds  *colourHistogram
-	known [1 << 12]struct {
+	known [1 << 14]struct {
 		colour uint32 // from 1
 		odds   float32
 	}
@@ -79,7 +137,7 @@ type knownOdds struct {
 // of is the odds of a pixel's colour.
 func (k *knownOdds) of(p *Plane, i int) float32 {
 	colour := uint32(p.Light[0][i])<<16 | uint32(p.Light[1][i])<<8 | uint32(p.Light[2][i]) + 1
-	slot := &k.known[colour*2654435761>>20] // multiplicative hashing (Knuth 1998, section 6.4)
+	slot := &k.known[colour*2654435761>>18] // multiplicative hashing (Knuth 1998, section 6.4)
 	if slot.colour != colour {
 		slot.colour, slot.odds = colour, float32(k.odds.at(p.bin(i)))
 	}
@@ -105,12 +163,15 @@ func (p *Plane) countInks(workers int) (hand, print colourHistogram) {
 
 // countPart counts every other pixel, which is enough to know the inks.
 func (p *Plane) countPart(hand, print *colourHistogram, from, to int) {
-	for i := from + from%2; i < to; i += 2 {
-		switch h, q := p.Scores.Hand[i], p.Scores.Print[i]; {
-		case h >= segment.Sure && q < 0:
-			hand.add(p.bin(i), p.Taken(i))
-		case q >= segment.Sure && h < 0:
-			print.add(p.bin(i), p.Taken(i))
+	for _, r := range raster.RunsWithin(p.Runs, from, to) {
+		first, end := max(int(r.From), from), min(int(r.To), to)
+		for i := first + first%2; i < end; i += 2 {
+			switch h, q := p.Scores.Hand[i], p.Scores.Print[i]; {
+			case h >= segment.Sure && q < 0:
+				hand.add(p.bin(i), p.Taken(i))
+			case q >= segment.Sure && h < 0:
+				print.add(p.bin(i), p.Taken(i))
+			}
 		}
 	}
 }
@@ -124,8 +185,11 @@ func relative(plane []uint8, w, h int, paper *raster.Grid, workers int) []uint8 
 		for y := y0; y < y1; y++ {
 			sampler.Row(line, scratch, y)
 			from, to := plane[y*w:][:w], out[y*w:][:w]
-			for x, v := range line {
-				to[x] = uint8(min(float32(from[x])/max(v, 1), 1) * 255)
+			for x, light := range line {
+				to[x] = 255
+				if v := float32(from[x]); v < max(light, 1) {
+					to[x] = uint8(v / max(light, 1) * 255)
+				}
 			}
 		}
 	})
@@ -170,67 +234,46 @@ func (p *Plane) Blank() bool {
 	return float64(n) < 2e-5*float64(len(p.Evidence))
 }
 
-// smoothEvidence averages the evidence over the ink round each pixel of ink, dark ink counting
-// most: the rim of a stroke has its core's colour.
-func (p *Plane) smoothEvidence(workers int) {
-	parts := make([]weighed, len(p.Evidence))
-	raster.Rows(p.Scores.H, workers, func(y0, y1 int) {
-		for i := y0 * p.Scores.W; i < y1*p.Scores.W; i++ {
-			if e := p.Evidence[i]; e != 0 {
-				weight := p.Taken(i)
-				parts[i] = weighed{weight * e, weight}
-			}
-		}
-	})
-	raster.Rows(p.Scores.H, workers, func(y0, y1 int) {
-		for i := y0 * p.Scores.W; i < y1*p.Scores.W; i++ {
-			if p.Evidence[i] != 0 {
-				p.Evidence[i] = p.around(i, parts)
-			}
-		}
-	})
-}
-
-// weighed is a sum of values times their weights, and the sum of these.
-type weighed struct{ sum, weight float32 }
-
-// around is the mean over the square round a pixel.
-func (p *Plane) around(i int, parts []weighed) float32 {
-	const reach = 2
-	x, y := i%p.Scores.W, i/p.Scores.W
-	x0, x1 := max(x-reach, 0), min(x+reach, p.Scores.W-1)
-	var all weighed
-	for yy := max(y-reach, 0); yy <= min(y+reach, p.Scores.H-1); yy++ {
-		for _, v := range parts[yy*p.Scores.W+x0 : yy*p.Scores.W+x1+1] {
-			all.sum += v.sum
-			all.weight += v.weight
-		}
-	}
-	return all.sum / max(all.weight, 1e-6)
-}
-
 // Bins is the number of steps in which two chromas and the darkness of ink are counted.
 const Bins = 8
 
 // bin places a pixel's ink: red against green, blue against yellow, and darkness, each from 0 to
 // Bins-1.
 func (p *Plane) bin(i int) [3]float64 {
-	return Bin([3]float64{float64(p.Light[0][i]) / 255, float64(p.Light[1][i]) / 255,
-		float64(p.Light[2][i]) / 255})
+	return binOf(absorbed[p.Light[0][i]], absorbed[p.Light[1][i]], absorbed[p.Light[2][i]])
 }
 
-// Bin places an ink that lets the given share of red, green and blue light through, from 0 to 1.
-func Bin(t [3]float64) (b [3]float64) {
-	taken := [3]float64{1 - t[0], 1 - t[1], 1 - t[2]}
-	mean := (taken[0] + taken[1] + taken[2]) / 3
-	scale := 1 / (mean + 0.08)
-	b[0] = (taken[0]-taken[1])*scale*0.5 + 0.5
-	b[1] = (taken[2]-(taken[0]+taken[1])/2)*scale*0.5 + 0.5
-	b[2] = mean
-	for i := range b {
-		b[i] = min(max(b[i], 0), 1) * (Bins - 1)
+// absorbed is the share of the light that ink takes which lets so many 255ths of it through.
+var absorbed = func() (out [256]float64) {
+	for v := range out {
+		out[v] = 1 - float64(v)/255
 	}
-	return b
+	return out
+}()
+
+// Bin places an ink that lets the given share of red, green and blue light through, from 0 to 1.
+func Bin(t [3]float64) [3]float64 { return binOf(1-t[0], 1-t[1], 1-t[2]) }
+
+// binOf places an ink that takes these shares of red, green and blue light.
+func binOf(red, green, blue float64) [3]float64 {
+	mean := (red + green + blue) / 3
+	scale := 1 / (mean + 0.08)
+	return [3]float64{
+		binAt((red-green)*scale*0.5 + 0.5),
+		binAt((blue-(red+green)/2)*scale*0.5 + 0.5),
+		binAt(mean),
+	}
+}
+
+// binAt is the place of a value from 0 to 1 on an axis.
+func binAt(v float64) float64 {
+	switch {
+	case v < 0:
+		return 0
+	case v > 1:
+		return Bins - 1
+	}
+	return v * (Bins - 1)
 }
 
 // colourHistogram is a density of ink colours.
