@@ -26,46 +26,32 @@ const (
 // findRules labels the pixels of straight, thin pieces of lines along either axis: 0 is none, n is
 // pieces[n-1].
 func findRules(plane []uint8, w, h int) (labels []int32, pieces []raster.Component) {
-	var upright []int32 // with the axes swapped, as are its pieces
+	var upright []raster.Run // with the axes swapped, as are its pieces
 	var more []raster.Component
 	var wg sync.WaitGroup
 	wg.Go(func() { upright, more = rowRules(raster.Transpose(plane, w, h), h) })
-	labels, pieces = rowRules(plane, w)
+	level, pieces := rowRules(plane, w)
+	labels = make([]int32, len(plane))
+	raster.Paint(labels, level)
 	wg.Wait()
-	level := int32(len(pieces))
-	for k, c := range more {
-		own := int32(k + 1)
-		for x := c.Y0; x < c.Y1; x++ {
-			for y := c.X0; y < c.X1; y++ {
-				if upright[x*h+y] == own && labels[y*w+x] == 0 {
-					labels[y*w+x] = level + own
-				}
+	for _, r := range upright {
+		x, y := int(r.From)/h, int(r.From)%h
+		for i := y*w + x; r.From < r.To; i, r.From = i+w, r.From+1 {
+			if labels[i] == 0 {
+				labels[i] = int32(len(pieces)) + r.Label
 			}
 		}
+	}
+	for _, c := range more {
 		c.X0, c.Y0, c.X1, c.Y1 = c.Y0, c.X0, c.Y1, c.X1
 		pieces = append(pieces, c)
 	}
 	return labels, pieces
 }
 
-// rowRules finds lines along the rows.
-func rowRules(plane []uint8, w int) (labels []int32, pieces []raster.Component) {
-	runs := make([]uint8, len(plane))
-	for at := 0; at < len(plane); at += w {
-		row := plane[at : at+w]
-		for x := 0; x < w; x++ {
-			from := x
-			for x < w && row[x] != 0 {
-				x++
-			}
-			if x-from >= ruleRun {
-				for i := from; i < x; i++ {
-					runs[at+i] = 1
-				}
-			}
-		}
-	}
-	labels, components := raster.Components(runs, w)
+// rowRules finds pieces of lines along the rows, and their pixels.
+func rowRules(plane []uint8, w int) (runs []raster.Run, pieces []raster.Component) {
+	all, components := raster.Connected(plane, w, ruleRun)
 	number := make([]int32, len(components)+1)
 	for i, c := range components {
 		if c.Area <= ruleThick*c.Width() && 3*c.Height() <= c.Width() {
@@ -73,10 +59,13 @@ func rowRules(plane []uint8, w int) (labels []int32, pieces []raster.Component) 
 			number[i+1] = int32(len(pieces))
 		}
 	}
-	for i, l := range labels {
-		labels[i] = number[l]
+	runs = all[:0]
+	for _, r := range all {
+		if r.Label = number[r.Label]; r.Label > 0 {
+			runs = append(runs, r)
+		}
 	}
-	return labels, pieces
+	return runs, pieces
 }
 
 // longEnough reports whether a piece is taken for a line's by its length alone. A shorter one is a
@@ -88,10 +77,12 @@ func longEnough(c raster.Component) bool { return max(c.Width(), c.Height()) >= 
 // may be of that colour, as a link's is.
 func clearRules(s *segment.Scores, plane *ink.Plane, lines []int32, pieces []raster.Component) {
 	const near = 3
-	for i, e := range plane.Evidence {
-		if e > telling && s.Hand[i] <= 0 && lines[i] == 0 &&
-			nearLine(lines, pieces, i%s.W, i/s.W, s.W, near) {
-			s.Hand[i] = segment.Unit
+	for _, r := range plane.Runs {
+		for i := int(r.From); i < int(r.To); i++ {
+			if plane.Evidence[i] > telling && s.Hand[i] <= 0 && lines[i] == 0 &&
+				nearLine(lines, pieces, i%s.W, i/s.W, s.W, near) {
+				s.Hand[i] = segment.Unit
+			}
 		}
 	}
 }
@@ -127,28 +118,17 @@ func (r *Rule) to() int { return r.From + len(r.Centre) }
 // where it has the print's ink and not the writing's.
 func printedRules(s *segment.Scores, plane *ink.Plane, labels []int32,
 	pieces []raster.Component) []Rule {
-	print, hand := make([]int, len(pieces)+1), make([]int, len(pieces)+1)
-	evidence := make([]float32, len(pieces)+1)
-	for i, l := range labels {
-		evidence[l] += plane.Evidence[i]
-		switch {
-		case l == 0:
-		case s.Hand[i] > 0:
-			hand[l]++
-		case s.Print[i] > 0:
-			print[l]++
-		}
-	}
 	var traced []Rule
 	for i, c := range pieces {
-		if print[i+1] <= hand[i+1] || !longEnough(c) && !endsInWriting(s, c) {
+		print, evidence := pieceInk(s, plane, c, labels, int32(i+1))
+		if !print || !longEnough(c) && !endsInWriting(s, c) {
 			continue
 		}
 		r := tracePiece(s, c, labels, int32(i+1))
 		if r.clear == 0 {
 			continue
 		}
-		r.follow = longEnough(c) || evidence[i+1] < -telling*float32(c.Area)
+		r.follow = longEnough(c) || evidence < -telling*float32(c.Area)
 		traced = append(traced, r)
 	}
 	rules := joinPieces(s, plane, traced)
@@ -163,10 +143,34 @@ func printedRules(s *segment.Scores, plane *ink.Plane, labels []int32,
 	return append(rules, coveredRules(s, plane, rules)...)
 }
 
+// pieceInk says whether most of what the network is sure of on a piece of a line is print, and adds
+// up the evidence of its ink.
+func pieceInk(s *segment.Scores, plane *ink.Plane, c raster.Component, labels []int32,
+	label int32) (print bool, evidence float32) {
+	more := 0 // pixels of print than of writing
+	for y := c.Y0; y < c.Y1; y++ {
+		for i := y*s.W + c.X0; i < y*s.W+c.X1; i++ {
+			if labels[i] != label {
+				continue
+			}
+			evidence += plane.Evidence[i]
+			switch {
+			case s.Hand[i] > 0:
+				more--
+			case s.Print[i] > 0:
+				more++
+			}
+		}
+	}
+	return more > 0, evidence
+}
+
 // coveredRules traces, beside the lines that are known, level ones of the print's ink which writing
 // covers so much that hardly a piece of them is seen alone: blanks with a word on them.
 func coveredRules(s *segment.Scores, plane *ink.Plane, known []Rule) (rules []Rule) {
-	labels, pieces := rowRules(plane.Solid, s.W)
+	runs, pieces := rowRules(plane.Solid, s.W)
+	labels := make([]int32, len(plane.Solid))
+	raster.Paint(labels, runs)
 	for i, c := range pieces {
 		if c.Width() < ruleLength {
 			continue
