@@ -20,6 +20,7 @@ type Survey struct {
 	Near   []float32 // nn.RegionBonds of each region: its nearest neighbours, as indices, itself last
 	Bonds  []float32 // nn.BondTraits of each of these
 	hand   []float64 // what the segmenter says of each region
+	runs   []raster.Run
 }
 
 // Regions is how many there are.
@@ -27,25 +28,38 @@ func (v *Survey) Regions() int { return len(v.hand) }
 
 // Look surveys the regions of ink.
 func Look(s *segment.Scores, plane *ink.Plane, workers int) *Survey {
-	lines, pieces := findRules(plane.Printed(), s.W, s.H)
-	return survey(s, plane, lines, pieces, workers)
+	return groundOf(s, plane).survey(s, plane, workers)
 }
 
-func survey(s *segment.Scores, plane *ink.Plane, lines []int32, pieces []raster.Component,
-	workers int) *Survey {
-	class := parts(s, plane, lines, pieces, workers)
-	labels, components := raster.Components(class, s.W)
+// ground is what a survey starts from. However the ink is judged, it stays.
+type ground struct {
+	lines  []int32 // what findRules found
+	pieces []raster.Component
+	near   []uint32 // what nearestInk found
+}
+
+func groundOf(s *segment.Scores, plane *ink.Plane) *ground {
+	g := &ground{}
+	var search sync.WaitGroup
+	search.Go(func() { g.near = nearestInk(plane.Solid, s.W) })
+	g.lines, g.pieces = findRules(plane.Printed(), s.W, s.H)
+	search.Wait()
+	return g
+}
+
+func (g *ground) survey(s *segment.Scores, plane *ink.Plane, workers int) *Survey {
+	class := parts(s, plane, g.lines, g.pieces, workers)
+	runs, components := raster.Connected(class, s.W, 1)
+	v := &Survey{Labels: make([]int32, len(class)), runs: runs}
+	raster.Paint(v.Labels, runs)
 	var bonds [][]bond
 	var search sync.WaitGroup
-	search.Go(func() { bonds = findBonds(labels, s.W, s.H, components) })
-	regions := measureRegions(s, labels, components, plane)
-	for i, l := range labels {
-		if l > 0 && class[i]&onRule != 0 {
-			regions[l-1].onRule = true
-		}
+	search.Go(func() { bonds = findBonds(g.near, v.Labels, s.W, components) })
+	regions := measureRegions(s, v.Labels, runs, components, plane)
+	for _, r := range runs {
+		regions[r.Label-1].onRule = class[r.From]&onRule != 0
 	}
-	v := &Survey{Labels: labels}
-	for i, twin := range findTwins(regions, labels, plane, workers) {
+	for i, twin := range findTwins(regions, v.Labels, plane, workers) {
 		v.Traits = append(v.Traits, regions[i].traits(twin)...)
 		v.hand = append(v.hand, regions[i].hand)
 	}
@@ -165,9 +179,12 @@ func (v *Survey) settle(ctx context.Context, judge nn.Runner, s *segment.Scores)
 	if err != nil {
 		return err
 	}
-	for i, l := range v.Labels {
-		if l > 0 && (odds[l-1] > 0) != (s.Hand[i] > 0) {
-			s.Relabel(i, odds[l-1] > 0)
+	for _, r := range v.runs {
+		hand := odds[r.Label-1] > 0
+		for i := int(r.From); i < int(r.To); i++ {
+			if hand != (s.Hand[i] > 0) {
+				s.Relabel(i, hand)
+			}
 		}
 	}
 	return nil

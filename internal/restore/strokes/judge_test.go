@@ -28,7 +28,7 @@ func TestNeighboursAreFoundNearestFirst(t *testing.T) {
 	draw(14, 4, 1) // 30 pixels from the next
 	draw(48, 4, 1)
 	labels, components := raster.Components(class, w)
-	bonds := findBonds(labels, w, h, components)
+	bonds := findBonds(nearestInk(class, w), labels, w, components)
 	want := [][]int32{{1, 2}, {0, 2}, {1, 0}, nil}
 	for i, near := range bonds {
 		var to []int32
@@ -136,8 +136,10 @@ func TestTraitsTellOfTheRegion(t *testing.T) {
 	put(w+2, 2, 100)
 	put(w+6, -1, 50) // uneven
 	put(w+7, 3, 200)
-	labels, components := raster.Components(class, w)
-	got := measureRegions(s, labels, components, plane)
+	runs, components := raster.Connected(class, w, 1)
+	labels := make([]int32, len(class))
+	raster.Paint(labels, runs)
+	got := measureRegions(s, labels, runs, components, plane)
 	if r := got[0]; r.hand != 2 || r.surest != 2 || r.divided > 1e-6 || r.uneven > 1e-6 {
 		t.Errorf("the even region: %+v", r)
 	}

@@ -35,25 +35,25 @@ func parts(s *segment.Scores, plane *ink.Plane, lines []int32, pieces []raster.C
 	workers int) []uint8 {
 	class := make([]uint8, len(s.Hand))
 	raster.Rows(s.H, workers, func(y0, y1 int) {
-		for i := y0 * s.W; i < y1*s.W; i++ {
-			switch {
-			case plane.Solid[i] == 0:
-				continue
-			case s.Hand[i] > 0:
-				class[i] = 2
-			case s.Print[i] > 0:
-				class[i] = 1
-			default:
-				class[i] = 3
-			}
-			switch e := plane.Evidence[i]; {
-			case e > telling:
-				class[i] |= 4
-			case e < -telling:
-				class[i] |= 8
-			}
-			if l := lines[i]; l > 0 && isRule(pieces[l-1]) {
-				class[i] |= onRule
+		for _, r := range raster.RunsWithin(plane.Runs, y0*s.W, y1*s.W) {
+			for i := r.From; i < r.To; i++ {
+				switch {
+				case s.Hand[i] > 0:
+					class[i] = 2
+				case s.Print[i] > 0:
+					class[i] = 1
+				default:
+					class[i] = 3
+				}
+				switch e := plane.Evidence[i]; {
+				case e > telling:
+					class[i] |= 4
+				case e < -telling:
+					class[i] |= 8
+				}
+				if l := lines[i]; l > 0 && isRule(pieces[l-1]) {
+					class[i] |= onRule
+				}
 			}
 		}
 	})
@@ -66,42 +66,43 @@ const onRule = 16
 // telling is the log-odds from which an ink's colour alone says whose it is.
 const telling = 1
 
-// measureRegions collects what is known of each component.
-func measureRegions(s *segment.Scores, labels []int32, components []raster.Component,
-	plane *ink.Plane) []region {
+// measureRegions collects what is known of each component from its runs.
+func measureRegions(s *segment.Scores, labels []int32, runs []raster.Run,
+	components []raster.Component, plane *ink.Plane) []region {
 	regions := make([]region, len(components))
 	weights := make([]float64, len(components))
 	taken := make([]float64, len(components))
 	for i := range regions {
 		regions[i].surest = math.Inf(-1)
 	}
-	for i, l := range labels {
-		if l == 0 {
-			continue
-		}
-		r := &regions[l-1]
-		hand := float64(s.Hand[i]) / segment.Unit
-		r.hand += hand
-		r.divided += hand * hand
-		r.surest = max(r.surest, hand)
-		r.print += float64(s.Print[i]) / segment.Unit
-		if s.Hand[i] > 0 {
-			r.handed++
-		}
-		if s.Print[i] > 0 {
-			r.printed++
-		}
-		if atBorder(labels, i, s.W) {
-			r.border++
-		}
-		t := float64(plane.Taken(i))
-		taken[l-1] += t
-		r.uneven += t * t
-		k := t*t + 1e-4
-		weights[l-1] += k
-		r.colour += k * float64(plane.Evidence[i])
-		for ch := range r.ink {
-			r.ink[ch] += k * float64(plane.Light[ch][i]) / 255
+	for _, run := range runs {
+		r := &regions[run.Label-1]
+		for i := int(run.From); i < int(run.To); i++ {
+			hand := float64(s.Hand[i]) / segment.Unit
+			r.hand += hand
+			r.divided += hand * hand
+			r.surest = max(r.surest, hand)
+			r.print += float64(s.Print[i]) / segment.Unit
+			if s.Hand[i] > 0 {
+				r.handed++
+			}
+			if s.Print[i] > 0 {
+				r.printed++
+			}
+			// Beside a run there is something else.
+			if i == int(run.From) || i+1 == int(run.To) || i < s.W || labels[i-s.W] != run.Label ||
+				i+s.W >= len(labels) || labels[i+s.W] != run.Label {
+				r.border++
+			}
+			t := float64(plane.Taken(i))
+			taken[run.Label-1] += t
+			r.uneven += t * t
+			k := t*t + 1e-4
+			weights[run.Label-1] += k
+			r.colour += k * float64(plane.Evidence[i])
+			for ch := range r.ink {
+				r.ink[ch] += k * float64(plane.Light[ch][i]) / 255
+			}
 		}
 	}
 	for i, c := range components {
@@ -121,13 +122,6 @@ func measureRegions(s *segment.Scores, labels []int32, components []raster.Compo
 	return regions
 }
 
-// atBorder says whether a pixel has another label, or none, beside it.
-func atBorder(labels []int32, i, w int) bool {
-	x, l := i%w, labels[i]
-	return x == 0 || labels[i-1] != l || x == w-1 || labels[i+1] != l ||
-		i < w || labels[i-w] != l || i >= len(labels)-w || labels[i+w] != l
-}
-
 // bond is a region that lies near another: gap pixels of paper between them, or none.
 type bond struct {
 	to    int32
@@ -138,96 +132,101 @@ type bond struct {
 // widestGap is the most paper, in working pixels, across which regions are neighbours.
 const widestGap = 16
 
-// findBonds lists every region's neighbours, the nearest first, and of those the largest. It grows
-// all regions at once, pixel by pixel, until they meet or have gone half of the widest gap.
-func findBonds(labels []int32, w, h int, regions []raster.Component) [][]bond {
-	g := newGrowth(labels, w, h, len(regions))
-	for d := 0; d <= widestGap/2; d++ {
-		g.grow(d)
+// findBonds lists every region's neighbours, the nearest first, and of those the largest: those
+// whose surroundings meet. near is what [nearestInk] found.
+func findBonds(near []uint32, labels []int32, w int, regions []raster.Component) [][]bond {
+	m := meetings{gaps: map[[2]int32]uint32{}}
+	above, row := make([]int32, w), make([]int32, w)
+	for at := 0; at < len(near); at += w {
+		for x, n := range near[at : at+w] {
+			row[x] = 0
+			if n >= far {
+				continue
+			}
+			own := labels[n&inkPixel]
+			row[x] = own
+			if x > 0 && row[x-1] != own && row[x-1] > 0 {
+				m.meet(own, row[x-1], min(n, near[at+x-1])/step)
+			}
+			if above[x] != own && above[x] > 0 {
+				m.meet(own, above[x], min(n, near[at+x-w])/step)
+			}
+		}
+		above, row = row, above
 	}
-	for _, near := range g.bonds {
+	bonds := make([][]bond, len(regions))
+	for pair, d := range m.gaps {
+		p, q, gap := pair[0], pair[1], int(2*d)
+		bonds[p-1] = append(bonds[p-1], bond{q - 1, gap, gap == 0})
+		bonds[q-1] = append(bonds[q-1], bond{p - 1, gap, gap == 0})
+	}
+	for _, near := range bonds {
 		slices.SortFunc(near, func(p, q bond) int {
 			return cmp.Or(cmp.Compare(p.gap, q.gap),
 				cmp.Compare(regions[q.to].Area, regions[p.to].Area), cmp.Compare(p.to, q.to))
 		})
 	}
-	return g.bonds
+	return bonds
 }
 
-// growth is regions that grow over the paper.
-type growth struct {
-	steps    [4]int32
-	owner    []int32 // labels, with a rim of offPage round the page
-	frontier []int32 // pixels that were taken last
-	next     []int32 // pixels that are being taken
-	last     []int32 // label that each label met last: most pixels meet whom the one before met
-	met      map[[2]int32]bool
-	bonds    [][]bond
-}
+// What [nearestInk] says of a pixel: the number of the pixel of ink, and times step the way to it.
+const (
+	step     = 1 << 23 // more than a working picture has pixels
+	inkPixel = step - 1
+	far      = (widestGap/2 + 2) * step // from here on it is nobody's
+)
 
-// offPage is the owner of what lies off the page.
-const offPage = -1
-
-func newGrowth(labels []int32, w, h, regions int) *growth {
-	stride := w + 2
-	g := &growth{
-		steps: [4]int32{1, int32(stride), -1, -int32(stride)},
-		owner: slices.Repeat([]int32{offPage}, stride*(h+2)),
-		last:  make([]int32, regions+1),
-		met:   map[[2]int32]bool{},
-		bonds: make([][]bond, regions),
-	}
-	for y := range h {
-		copy(g.owner[(y+1)*stride+1:], labels[y*w:][:w])
-	}
-	for i, l := range g.owner {
-		if l > 0 && g.atBorder(int32(i)) {
-			g.frontier = append(g.frontier, int32(i))
-		}
-	}
-	return g
-}
-
-// atBorder says whether a pixel has another label, or none, beside it.
-func (g *growth) atBorder(i int32) bool {
-	l := g.owner[i]
-	for _, step := range g.steps {
-		if g.owner[i+step] != l {
-			return true
-		}
-	}
-	return false
-}
-
-// grow takes the paper beside the frontier, d pixels from the regions, and notes who meets.
-func (g *growth) grow(d int) {
-	g.next = g.next[:0]
-	for _, f := range g.frontier {
-		l := g.owner[f]
-		for _, step := range g.steps {
-			switch o := g.owner[f+step]; {
-			case o == l || o == offPage:
-			case o == 0:
-				g.owner[f+step] = l
-				g.next = append(g.next, f+step)
-			case g.last[l] != o && g.last[o] != l:
-				g.meet(l, o, d)
+// nearestInk finds the pixel of ink that is nearest to each pixel, in steps along the axes, and of
+// several the first. A pass down the page finds those above and beside it, one up the page the
+// others (Rosenfeld and Pfaltz 1966, "Sequential operations in digital picture processing").
+func nearestInk(class []uint8, w int) []uint32 {
+	near := make([]uint32, len(class))
+	beyond := slices.Repeat([]uint32{far}, w)
+	above := beyond
+	for at := 0; at < len(near); at += w {
+		row, v := near[at:at+w], uint32(far)
+		for x, c := range class[at : at+w] {
+			v = min(v+step, above[x]+step, far)
+			if c != 0 {
+				v = uint32(at + x)
 			}
+			row[x] = v
 		}
+		above = row
 	}
-	g.frontier, g.next = g.next, g.frontier
+	below := beyond
+	for at := len(near) - w; at >= 0; at -= w {
+		row, v := near[at:at+w], uint32(far)
+		for x := w - 1; x >= 0; x-- {
+			v = min(row[x], v+step, below[x]+step)
+			row[x] = v
+		}
+		below = row
+	}
+	return near
+}
+
+// meetings are the pairs of regions that meet, and how far from both.
+type meetings struct {
+	gaps map[[2]int32]uint32
+	last [1 << 12]struct { // some of the pairs that met last: most meet again and again
+		pair [2]int32
+		d    uint32
+	}
 }
 
 // meet notes that two regions, each grown by d pixels, lie beside each other.
-func (g *growth) meet(l, o int32, d int) {
-	g.last[l], g.last[o] = o, l
-	pair := [2]int32{min(l, o), max(l, o)}
-	if g.met[pair] {
+func (m *meetings) meet(p, q int32, d uint32) {
+	pair := [2]int32{min(p, q), max(p, q)}
+	last := &m.last[(pair[0]*31+pair[1])%int32(len(m.last))]
+	if d > widestGap/2 || last.pair == pair && last.d <= d {
 		return
 	}
-	g.met[pair] = true
-	g.bonds[l-1] = append(g.bonds[l-1], bond{o - 1, 2 * d, d == 0})
-	g.bonds[o-1] = append(g.bonds[o-1], bond{l - 1, 2 * d, d == 0})
+	if known, met := m.gaps[pair]; met {
+		d = min(d, known)
+	}
+	m.gaps[pair] = d
+	last.pair, last.d = pair, d
 }
 
 // isRule says that a component is as long and thin as a ruled line. Strokes of a pen are straight

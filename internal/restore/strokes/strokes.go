@@ -51,22 +51,22 @@ func decide(ctx context.Context, judge nn.Runner, s *segment.Scores, plane *ink.
 	var registration registrationMarks
 	var search sync.WaitGroup
 	search.Go(func() { marks, registration = findMarks(s, plane) })
-	lines, pieces := findRules(plane.Printed(), s.W, s.H)
-	v := survey(s, plane, lines, pieces, workers)
+	g := groundOf(s, plane)
+	v := g.survey(s, plane, workers)
 	search.Wait()
 	if err := v.settle(ctx, judge, s); err != nil {
 		return nil, nil, err
 	}
 	plane.Weigh(workers)
-	if err := survey(s, plane, lines, pieces, workers).settle(ctx, judge, s); err != nil {
+	if err := g.survey(s, plane, workers).settle(ctx, judge, s); err != nil {
 		return nil, nil, err
 	}
 	for _, m := range marks {
 		m.relabel(s)
 	}
 	registration.keep(s)
-	clearRules(s, plane, lines, pieces)
-	return printedRules(s, plane, lines, pieces), marks, nil
+	clearRules(s, plane, g.lines, g.pieces)
+	return printedRules(s, plane, g.lines, g.pieces), marks, nil
 }
 
 // tidy puts right, once it is known which strokes go, what lies along and under them: printed lines
@@ -82,15 +82,18 @@ func tidy(s *segment.Scores, rules []Rule) {
 // like print. A stroke is what is connected and of one ink, so that a word is told apart from the
 // line that it touches; its ink is its mean colour, weighted by darkness.
 func keepOthers(s *segment.Scores, remove ink.Set, plane *ink.Plane) {
-	labels, components := raster.Components(inkOfEach(s, plane), s.W)
-	regions := measureRegions(s, labels, components, plane)
-	bonds := findBonds(labels, s.W, s.H, components)
+	inks := inkOfEach(s, plane)
+	runs, components := raster.Connected(inks, s.W, 1)
+	labels := make([]int32, len(inks))
+	raster.Paint(labels, runs)
+	regions := measureRegions(s, labels, runs, components, plane)
+	bonds := findBonds(nearestInk(inks, s.W), labels, s.W, components)
 	keep := make([]bool, len(components))
 	for i := range regions {
 		keep[i] = ink.Of(regions[likest(regions, bonds, i)].ink)&remove == 0
 	}
-	for i, l := range labels {
-		if l > 0 && keep[l-1] {
+	for _, r := range runs {
+		for i := int(r.From); keep[r.Label-1] && i < int(r.To); i++ {
 			s.Relabel(i, false)
 		}
 	}
