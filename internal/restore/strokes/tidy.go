@@ -18,25 +18,27 @@ func joinSpecks(s *segment.Scores, lines []bool) {
 			print[i] = 1
 		}
 	}
-	labels, components := raster.Components(print, s.W)
+	runs, components := raster.Connected(print, s.W, 1)
 	writing, onLine := make([]int, len(components)), make([]bool, len(components))
-	for i, l := range labels {
-		if l == 0 || components[l-1].Area > foot {
+	for _, r := range runs {
+		of := r.Label - 1
+		if components[of].Area > foot {
 			continue
 		}
-		if beside(s, i, func(j int) bool { return s.Hand[j] > 0 }) {
-			writing[l-1]++
+		for i := int(r.From); i < int(r.To); i++ {
+			if beside(s, i, func(j int) bool { return s.Hand[j] > 0 }) {
+				writing[of]++
+			}
+			onLine[of] = onLine[of] || beside(s, i, func(j int) bool { return lines[j] })
 		}
-		onLine[l-1] = onLine[l-1] || beside(s, i, func(j int) bool { return lines[j] })
 	}
-	for i, l := range labels {
-		if l == 0 || writing[l-1] == 0 {
-			continue
-		}
-		c := components[l-1]
-		if c.Area <= speck && 2*writing[l-1] >= c.Area ||
-			onLine[l-1] && min(c.Width(), c.Height()) <= slim {
-			s.Relabel(i, true)
+	for _, r := range runs {
+		c, of := components[r.Label-1], r.Label-1
+		if writing[of] > 0 && (c.Area <= speck && 2*writing[of] >= c.Area ||
+			onLine[of] && min(c.Width(), c.Height()) <= slim) {
+			for i := int(r.From); i < int(r.To); i++ {
+				s.Relabel(i, true)
+			}
 		}
 	}
 }
@@ -61,17 +63,21 @@ func dropFalsePrint(s *segment.Scores, lines []bool) {
 		}
 	}
 	const clearly = segment.Unit // a log-odds of one
-	labels, components := raster.Components(both, s.W)
+	runs, components := raster.Connected(both, s.W, 1)
 	stays := make([]bool, len(components)+1)
-	for i, l := range labels {
-		if l > 0 && !stays[l] {
-			stays[l] = s.Print[i] >= clearly || besidePrint(s, i, lines)
+	for _, r := range runs {
+		for i := int(r.From); i < int(r.To) && !stays[r.Label]; i++ {
+			stays[r.Label] = s.Print[i] >= clearly || besidePrint(s, i, lines)
 		}
 	}
-	for i, l := range labels {
-		switch {
-		case s.Hand[i] <= 0 || s.Print[i] <= -segment.Unit:
-		case l > 0 && !stays[l], l == 0 && !besidePrint(s, i, lines):
+	for _, r := range runs {
+		for i := int(r.From); i < int(r.To) && !stays[r.Label]; i++ {
+			s.Relabel(i, true)
+		}
+	}
+	for i, hand := range s.Hand {
+		if print := s.Print[i]; hand > 0 && print <= 0 && print > -segment.Unit &&
+			!besidePrint(s, i, lines) {
 			s.Relabel(i, true)
 		}
 	}
