@@ -71,8 +71,8 @@ func (c *Canvas) measureDarkness(paper [3]*raster.Grid) {
 			r, g, b := line[0], line[1], line[2]
 			for x := range out {
 				p := row[4*x : 4*x+3 : 4*x+3]
-				d := max(r[x]-float32(p[0]), g[x]-float32(p[1]), b[x]-float32(p[2]), 0)
-				out[x] = uint8(d)
+				out[x] = uint8(max(int32(r[x]-float32(p[0])), int32(g[x]-float32(p[1])),
+					int32(b[x]-float32(p[2])), 0))
 			}
 		}
 	})

@@ -186,10 +186,10 @@ func relative(plane []uint8, w, h int, paper *raster.Grid, workers int) []uint8 
 			sampler.Row(line, scratch, y)
 			from, to := plane[y*w:][:w], out[y*w:][:w]
 			for x, light := range line {
-				to[x] = 255
-				if v := float32(from[x]); v < max(light, 1) {
-					to[x] = uint8(v / max(light, 1) * 255)
+				if light < 1 {
+					light = 1
 				}
+				to[x] = uint8(min(int32(float32(from[x])/light*255), 255))
 			}
 		}
 	})

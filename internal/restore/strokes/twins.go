@@ -129,8 +129,7 @@ func (s *shape) apart(other *shape, best float32) float32 {
 	sum := float32(0)
 	for i := 0; i < len(s.v); i += shapeSide {
 		for j, v := range s.v[i : i+shapeSide] {
-			d := v - other.v[i+j]
-			sum += max(d, -d)
+			sum += float32(math.Abs(float64(v - other.v[i+j])))
 		}
 		if sum >= best {
 			return best
