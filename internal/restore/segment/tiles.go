@@ -88,12 +88,19 @@ func cut(to []float32, m *raster.RGB, gain [3]float32, tile nn.Shape, x, y int) 
 		cols[i] = raster.Reflect(x+i, m.W)
 	}
 	for c, plane := range m.Pix {
-		scale := gain[c] / 255
+		var light [256]float32 // of each value
+		for v := range light {
+			light[v] = min(float32(v)*(gain[c]/255), 1)
+		}
 		for i := range tile.H {
 			row := plane[raster.Reflect(y+i, m.H)*m.W:][:m.W]
 			line := nn.Line(to, tile, c, i)
-			for j, col := range cols {
-				line[j%2][j/2] = min(float32(row[col])*scale, 1)
+			even, odd := line[0], line[1]
+			for j := range even {
+				even[j] = light[row[cols[2*j]]]
+			}
+			for j := range odd {
+				odd[j] = light[row[cols[2*j+1]]]
 			}
 		}
 	}
