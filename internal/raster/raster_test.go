@@ -36,6 +36,29 @@ func TestResizeToItsOwnSizeIsIdentity(t *testing.T) {
 	})
 }
 
+func TestPairsAreResizedAsGreyIs(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		sw, sh := rapid.IntRange(1, 40).Draw(t, "w"), rapid.IntRange(1, 40).Draw(t, "h")
+		w, h := rapid.IntRange(1, 90).Draw(t, "to w"), rapid.IntRange(1, 90).Draw(t, "to h")
+		var pair [2][]int8
+		var grey [2][]uint8
+		for k := range pair {
+			pair[k] = rapid.SliceOfN(rapid.Int8(), sw*sh, sw*sh).Draw(t, "values")
+			for _, v := range pair[k] {
+				grey[k] = append(grey[k], uint8(int(v)+128))
+			}
+		}
+		a, b := ResizePair(pair[0], pair[1], sw, sh, w, h, 2)
+		for k, got := range [2][]int8{a, b} {
+			for i, v := range ResizeGrey(grey[k], sw, sh, w, h, 1) {
+				if int(got[i])+128 != int(v) {
+					t.Fatalf("plane %d, value %d: %d, want %d", k, i, got[i], int(v)-128)
+				}
+			}
+		}
+	})
+}
+
 func TestResizeKeepsFlatColourAndMean(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawRGBA(t)

@@ -59,20 +59,8 @@ func (s *Scores) resized(w, h, workers int) *Scores {
 	if w == s.W && h == s.H {
 		return s
 	}
-	return &Scores{W: w, H: h, Hand: resizedPlane(s.Hand, s.W, s.H, w, h, workers),
-		Print: resizedPlane(s.Print, s.W, s.H, w, h, workers)}
-}
-
-func resizedPlane(scores []int8, sw, sh, w, h, workers int) []int8 {
-	const zero = 128 // of bytes, which can be resized
-	shifted := make([]uint8, len(scores))
-	for i, v := range scores {
-		shifted[i] = uint8(int(v) + zero)
-	}
-	out := make([]int8, w*h)
-	for i, v := range raster.ResizeGrey(shifted, sw, sh, w, h, workers) {
-		out[i] = int8(int(v) - zero)
-	}
+	out := &Scores{W: w, H: h}
+	out.Hand, out.Print = raster.ResizePair(s.Hand, s.Print, s.W, s.H, w, h, workers)
 	return out
 }
 
