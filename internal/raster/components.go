@@ -46,6 +46,8 @@ type Run struct {
 // the components that they make, as [Components] does.
 // Two passes with union-find over runs (He, Chao, Suzuki 2008, in its simplest form).
 func Connected(class []uint8, w, least int) (runs []Run, components []Component) {
+	const usual = 64 // pixels for each run
+	runs = make([]Run, 0, len(class)/usual)
 	var sets disjoint
 	above := 0 // index of the first run in the row above
 	for at := 0; at < len(class); at += w {

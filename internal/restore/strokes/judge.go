@@ -50,7 +50,15 @@ func groundOf(s *segment.Scores, plane *ink.Plane) *ground {
 func (g *ground) survey(s *segment.Scores, plane *ink.Plane, workers int) *Survey {
 	class := parts(s, plane, g.lines, g.pieces, workers)
 	runs, components := raster.Connected(class, s.W, 1)
-	v := &Survey{Labels: make([]int32, len(class)), runs: runs}
+	n := len(components)
+	v := &Survey{
+		Labels: make([]int32, len(class)),
+		Traits: make([]float32, 0, n*nn.RegionTraits),
+		Near:   make([]float32, 0, n*nn.RegionBonds),
+		Bonds:  make([]float32, 0, n*nn.RegionBonds*nn.BondTraits),
+		hand:   make([]float64, 0, n),
+		runs:   runs,
+	}
 	raster.Paint(v.Labels, runs)
 	var bonds [][]bond
 	var search sync.WaitGroup
@@ -82,7 +90,7 @@ func (r *region) traits(twin float64) []float32 {
 	if math.IsNaN(twin) {
 		twin, repeats = noTwin, 0
 	}
-	out := []float32{1}
+	out := append(make([]float32, 0, nn.RegionTraits), 1)
 	for _, v := range []float64{
 		r.hand / 4, r.print / 4, float64(r.handed) / area, float64(r.printed) / area, r.colour / 3,
 		math.Log2(area) / 8, math.Log2(w) / 6, math.Log2(h) / 6,
@@ -126,7 +134,7 @@ func (b bond) traits(from, to *region) []float32 {
 	away := func(a0, a1, b0, b1 int) float64 { // between the middles
 		return min(max(float64(b0+b1-a0-a1)/2/64, -2), 2)
 	}
-	out := []float32{1}
+	out := append(make([]float32, 0, nn.BondTraits), 1)
 	for _, v := range []float64{
 		float64(b.gap) / widestGap, flag(b.touch), math.Exp(-apart / 0.5),
 		away(from.X0, from.X1, to.X0, to.X1), away(from.Y0, from.Y1, to.Y0, to.Y1),
