@@ -130,7 +130,7 @@ func ResizeGrey(src []uint8, sw, sh, w, h, workers int) []uint8 {
 // ResizePair brings two planes of signed values of sw × sh to w × h at once, as [Resize] does.
 func ResizePair(a, b []int8, sw, sh, w, h, workers int) (toA, toB []int8) {
 	// Pairs lie in the halves of 64 bits, as values from 0 on, so that none runs over.
-	const zero, half, rounding = 128, 32, 1 << (2*weightBits - 1)
+	const zero, upper, rounding = 128, 32, 1 << (2*weightBits - 1)
 	toA, toB = make([]int8, w*h), make([]int8, w*h)
 	xs, ys := spans(sw, w), spans(sh, h)
 	Rows(h, workers, func(y0, y1 int) {
@@ -141,19 +141,19 @@ func ResizePair(a, b []int8, sw, sh, w, h, workers int) (toA, toB []int8) {
 				at := (ys[y].from + i) * sw
 				rowA, rowB := a[at:][:len(line)], b[at:][:len(line)]
 				for x := range line {
-					line[x] += (uint64(uint8(rowA[x])^zero) | uint64(uint8(rowB[x])^zero)<<half) * uint64(k)
+					line[x] += (uint64(uint8(rowA[x])^zero) | uint64(uint8(rowB[x])^zero)<<upper) * uint64(k)
 				}
 			}
 			rowA, rowB := toA[y*w:][:w], toB[y*w:][:w]
 			for x := range rowA {
 				s := &xs[x]
-				sum := uint64(rounding | rounding<<half)
+				sum := uint64(rounding | rounding<<upper)
 				from := line[s.from:][:len(s.weight)]
 				for i, k := range s.weight {
 					sum += from[i] * uint64(k)
 				}
 				rowA[x] = int8(uint8(sum>>(2*weightBits)) ^ zero)
-				rowB[x] = int8(uint8(sum>>(half+2*weightBits)) ^ zero)
+				rowB[x] = int8(uint8(sum>>(upper+2*weightBits)) ^ zero)
 			}
 		}
 	})

@@ -140,16 +140,16 @@ func findBonds(near []uint32, labels []int32, w int, regions []raster.Component)
 	for at := 0; at < len(near); at += w {
 		for x, n := range near[at : at+w] {
 			row[x] = 0
-			if n >= far {
+			if n >= outOfReach {
 				continue
 			}
 			own := labels[n&inkPixel]
 			row[x] = own
 			if x > 0 && row[x-1] != own && row[x-1] > 0 {
-				m.meet(own, row[x-1], min(n, near[at+x-1])/step)
+				m.meet(own, row[x-1], min(n, near[at+x-1])/perStep)
 			}
 			if above[x] != own && above[x] > 0 {
-				m.meet(own, above[x], min(n, near[at+x-w])/step)
+				m.meet(own, above[x], min(n, near[at+x-w])/perStep)
 			}
 		}
 		above, row = row, above
@@ -169,11 +169,11 @@ func findBonds(near []uint32, labels []int32, w int, regions []raster.Component)
 	return bonds
 }
 
-// What [nearestInk] says of a pixel: the number of the pixel of ink, and times step the way to it.
+// What [nearestInk] says of a pixel: its pixel of ink, and as many times perStep as it is away.
 const (
-	step     = 1 << 23 // more than a working picture has pixels
-	inkPixel = step - 1
-	far      = (widestGap/2 + 2) * step // from here on it is nobody's
+	perStep    = 1 << 23 // more than a working picture has pixels
+	inkPixel   = perStep - 1
+	outOfReach = (widestGap/2 + 2) * perStep // from here on it is nobody's
 )
 
 // nearestInk finds the pixel of ink that is nearest to each pixel, in steps along the axes, and of
@@ -181,12 +181,12 @@ const (
 // others (Rosenfeld and Pfaltz 1966, "Sequential operations in digital picture processing").
 func nearestInk(class []uint8, w int) []uint32 {
 	near := make([]uint32, len(class))
-	beyond := slices.Repeat([]uint32{far}, w)
+	beyond := slices.Repeat([]uint32{outOfReach}, w)
 	above := beyond
 	for at := 0; at < len(near); at += w {
-		row, v := near[at:at+w], uint32(far)
+		row, v := near[at:at+w], uint32(outOfReach)
 		for x, c := range class[at : at+w] {
-			v = min(v+step, above[x]+step, far)
+			v = min(v+perStep, above[x]+perStep, outOfReach)
 			if c != 0 {
 				v = uint32(at + x)
 			}
@@ -196,9 +196,9 @@ func nearestInk(class []uint8, w int) []uint32 {
 	}
 	below := beyond
 	for at := len(near) - w; at >= 0; at -= w {
-		row, v := near[at:at+w], uint32(far)
+		row, v := near[at:at+w], uint32(outOfReach)
 		for x := w - 1; x >= 0; x-- {
-			v = min(row[x], v+step, below[x]+step)
+			v = min(row[x], v+perStep, below[x]+perStep)
 			row[x] = v
 		}
 		below = row
