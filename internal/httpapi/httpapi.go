@@ -65,7 +65,7 @@ func New(c cleaning.Cleaner, cfg setup.Config, services *setup.Services,
 		return nil, err
 	}
 	s.site = &call.Entry{Known: session.Sessions{Setup: s.Setup}.Known, Write: web.WriteFailure,
-		Setup: s.Setup, Rooms: admission.New(cfg.MaxRequests, developer.MaxBody)}
+		Setup: s.Setup, Bounds: admission.New(cfg.MaxRequests, developer.MaxBody)}
 	s.developer = developer.New(s.Setup, s.site, s.engine, s.pages)
 	s.handler = inert(s.strict(s.observe(s.routes())))
 	return s, nil

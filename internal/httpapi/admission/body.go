@@ -70,20 +70,20 @@ func (u *Body) Drain(r *http.Request) {
 
 // ReadBody hands the request's body to read, bounded in size and time. The request gives up its
 // place while it waits for the client, and takes one again when the body is there.
-func (s *Stay) ReadBody(w http.ResponseWriter, r *http.Request, limit int64,
+func (t *Ticket) ReadBody(w http.ResponseWriter, r *http.Request, limit int64,
 	read func() error) error {
 	if r.ContentLength > limit {
 		return &http.MaxBytesError{Limit: limit}
 	}
 	if u, ok := r.Body.(*Body); ok { // what may be larger than is usual may take longer
-		u.most = time.Duration(float64(u.most) * max(1, float64(limit)/float64(s.rooms.body)))
+		u.most = time.Duration(float64(u.most) * max(1, float64(limit)/float64(t.bounds.body)))
 	}
-	r.Body = http.MaxBytesReader(w, counted{r.Body, s}, limit)
-	s.Rise()
+	r.Body = http.MaxBytesReader(w, counted{r.Body, t}, limit)
+	t.GivePlace()
 	if err := read(); err != nil {
 		return err // the deadline stays: net/http waits for some of what is left of the body
 	}
-	if err := s.Sit(r.Context()); err != nil {
+	if err := t.TakePlace(r.Context()); err != nil {
 		return err
 	}
 	// Without this the deadline would later be taken for a client that went away.
@@ -93,12 +93,12 @@ func (s *Stay) ReadBody(w http.ResponseWriter, r *http.Request, limit int64,
 // counted is a body whose bytes take room.
 type counted struct {
 	io.ReadCloser
-	stay *Stay
+	ticket *Ticket
 }
 
 func (b counted) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	if full := b.stay.hold(n); full != nil {
+	if full := b.ticket.hold(n); full != nil {
 		return 0, full
 	}
 	return n, bodyFailure(err)

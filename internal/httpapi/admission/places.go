@@ -22,7 +22,7 @@ type places struct {
 // waiter is a request that waits for a place.
 type waiter struct {
 	known  bool
-	seated chan struct{} // closed when it has its place
+	placed chan struct{} // closed when it has its place
 }
 
 // placeWait is how long a request waits for a place. One that is only answered has its place for
@@ -42,7 +42,7 @@ func (p *places) take(ctx context.Context, who Holder) error {
 	ctx, cancel := context.WithTimeout(ctx, placeWait)
 	defer cancel()
 	select {
-	case <-w.seated:
+	case <-w.placed:
 		return nil
 	case <-ctx.Done():
 	}
@@ -81,7 +81,7 @@ func (p *places) abandon(who Holder, w *waiter) error {
 	return errFull()
 }
 
-// give gives a place back, and has those seated who wait and for whom there is one now.
+// give gives a place back, and gives one to those who wait and for whom there is one now.
 func (p *places) give(known bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -97,7 +97,7 @@ func (p *places) give(known bool) {
 		p.turns = append(slices.Delete(p.turns, at, at+1), name)
 		p.forget(name)
 		p.add(w.known, 1)
-		close(w.seated)
+		close(w.placed)
 	}
 }
 

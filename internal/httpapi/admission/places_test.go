@@ -15,11 +15,11 @@ func TestPlacesAreTakenInTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPlaces(2)
 		flood, ann := Holder{"flood", true}, Holder{"ann", true}
-		seated := make(chan string, 100)
+		placed := make(chan string, 100)
 		sit := func(who Holder) {
 			go func() {
 				if err := p.take(t.Context(), who); err == nil {
-					seated <- who.Name
+					placed <- who.Name
 				}
 			}()
 			synctest.Wait()
@@ -34,11 +34,11 @@ func TestPlacesAreTakenInTurns(t *testing.T) {
 			synctest.Wait()
 		}
 		var got []string
-		for len(seated) > 0 {
-			got = append(got, <-seated)
+		for len(placed) > 0 {
+			got = append(got, <-placed)
 		}
 		if want := []string{"flood", "flood", "flood", "ann", "bob", "flood"}; !slices.Equal(got, want) {
-			t.Errorf("seated were %v, want %v", got, want)
+			t.Errorf("placed were %v, want %v", got, want)
 		}
 		time.Sleep(placeWait) // all others have given up
 		synctest.Wait()

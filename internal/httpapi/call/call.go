@@ -21,7 +21,7 @@ type Call struct {
 
 	User     Asked[account.User]     // whose session the request carries
 	Customer Asked[account.Customer] // whose token
-	Stay     *admission.Stay         // while the request is inside
+	Ticket   *admission.Ticket       // while the request is inside
 
 	// Of a request for a page.
 	Caller    *Caller // once it is known

@@ -18,7 +18,7 @@ type Download struct {
 // hand writes a download, whole or the part that was asked for.
 func (e *Entry) hand(w http.ResponseWriter, r *http.Request, d Download) error {
 	c := Of(r.Context())
-	if err := c.Stay.Answer(d.Piece); err != nil {
+	if err := c.Ticket.Answer(d.Piece); err != nil {
 		return err
 	}
 	for name, value := range d.Header {

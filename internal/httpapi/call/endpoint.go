@@ -25,7 +25,7 @@ type Entry struct {
 	Write FailureWriter
 
 	Setup *setup.Setup
-	Rooms *admission.Rooms
+	Bounds *admission.Bounds
 }
 
 // Answerer answers a request with a JSON value or an error.
@@ -37,15 +37,15 @@ type Answerer func(http.ResponseWriter, *http.Request) (any, error)
 func (e *Entry) Handler(answer Answerer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := Of(r.Context())
-		stay, err := e.Rooms.Admit(e.holderOf(r))
+		ticket, err := e.Bounds.Admit(e.holderOf(r))
 		if err == nil {
-			defer stay.Leave()
-			c.Stay = stay
+			defer ticket.Leave()
+			c.Ticket = ticket
 			err = e.answer(answer, w, r)
 		}
 		if err != nil && c.Failure == nil {
-			if stay != nil {
-				stay.Rise()
+			if ticket != nil {
+				ticket.GivePlace()
 			}
 			e.Refuse(w, r, err)
 		}
@@ -64,7 +64,7 @@ func (e *Entry) holderOf(r *http.Request) admission.Holder {
 // answer that the caller has still to write, unless the call has its failure already.
 func (e *Entry) answer(answer Answerer, w http.ResponseWriter, r *http.Request) error {
 	c := Of(r.Context())
-	if err := c.Stay.Sit(r.Context()); err != nil {
+	if err := c.Ticket.TakePlace(r.Context()); err != nil {
 		return err
 	}
 	v, err := Guarded(answer, w, r)
@@ -112,7 +112,7 @@ func (e *Entry) deliver(w http.ResponseWriter, r *http.Request, v any) error {
 	}
 	switch v := v.(type) {
 	case nil:
-		c.Stay.Rise()
+		c.Ticket.GivePlace()
 		w.WriteHeader(status)
 		return nil
 	case Download:
@@ -120,7 +120,7 @@ func (e *Entry) deliver(w http.ResponseWriter, r *http.Request, v any) error {
 	}
 	body, err := encodeJSON(v)
 	if err == nil {
-		err = c.Stay.Answer(len(body))
+		err = c.Ticket.Answer(len(body))
 	}
 	if left := r.Context().Err(); err == nil && left != nil {
 		err = left
@@ -160,7 +160,7 @@ func (e *Entry) Only(method string) http.Handler {
 
 // ReadBody hands the request's body to read, bounded in size and time.
 func ReadBody(w http.ResponseWriter, r *http.Request, limit int64, read func() error) error {
-	return Of(r.Context()).Stay.ReadBody(w, r, limit, read)
+	return Of(r.Context()).Ticket.ReadBody(w, r, limit, read)
 }
 
 // WriteJSON writes an answer. Its error says that the client is not there to read it.

@@ -44,7 +44,7 @@ type API struct {
 func New(s *setup.Setup, site *call.Entry, engine *cleaning.Engine, pages *webui.UI) *API {
 	a := &API{Setup: s, site: site, engine: engine, sessions: session.Sessions{Setup: s},
 		state: state.Reader{Setup: s}, pages: pages}
-	a.entry = &call.Entry{Known: a.known, Write: WriteFailure, Setup: s, Rooms: site.Rooms}
+	a.entry = &call.Entry{Known: a.known, Write: WriteFailure, Setup: s, Bounds: site.Bounds}
 	return a
 }
 

@@ -27,25 +27,25 @@ func TestRoomsAreShared(t *testing.T) { synctest.Test(t, roomsAreShared) }
 func roomsAreShared(t *testing.T) {
 	const requests = 8
 	r := New(requests, body)
-	enter := func(name string, known bool) *Stay {
+	enter := func(name string, known bool) *Ticket {
 		s, err := r.Admit(Holder{name, known})
 		if err != nil {
 			return nil
 		}
 		return s
 	}
-	one := []*Stay{enter("a", false), enter("a", false)}
+	one := []*Ticket{enter("a", false), enter("a", false)}
 	if enter("a", false) != nil {
 		t.Error("a third request of one address, where a quarter is two, got in")
 	}
-	other := []*Stay{enter("b", false), enter("b", false)}
+	other := []*Ticket{enter("b", false), enter("b", false)}
 	late := enter("c", false)
 	for _, s := range append(one, other...) {
-		if err := s.Sit(t.Context()); err != nil {
+		if err := s.TakePlace(t.Context()); err != nil {
 			t.Errorf("a stranger within half of the places: %v", err)
 		}
 	}
-	if late.Sit(t.Context()) == nil {
+	if late.TakePlace(t.Context()) == nil {
 		t.Error("strangers have more than half of the places")
 	}
 	if err := late.hold(body * requests / 2); err != nil || one[0].hold(1) == nil {
@@ -53,7 +53,7 @@ func roomsAreShared(t *testing.T) {
 	}
 	for i := range requests / 2 {
 		s := enter("ann", true)
-		if err := s.Sit(t.Context()); err != nil {
+		if err := s.TakePlace(t.Context()); err != nil {
 			t.Errorf("a place of her own: %v", err)
 		}
 		if err := s.hold(body); err != nil {
@@ -66,12 +66,12 @@ func roomsAreShared(t *testing.T) {
 	if enter("ann", true) != nil {
 		t.Error("one account has more than half of the requests")
 	}
-	if bob := enter("bob", true); bob == nil || bob.Sit(t.Context()) == nil || bob.hold(1) == nil {
+	if bob := enter("bob", true); bob == nil || bob.TakePlace(t.Context()) == nil || bob.hold(1) == nil {
 		t.Error("all was taken, and somebody got in")
 	}
 	late.Leave()
 	one[0].Leave()
-	if again := enter("a", false); again == nil || again.Sit(t.Context()) != nil ||
+	if again := enter("a", false); again == nil || again.TakePlace(t.Context()) != nil ||
 		again.hold(body) != nil {
 		t.Error("what was given back is not there")
 	}
@@ -81,29 +81,29 @@ func roomsAreShared(t *testing.T) {
 // wait.
 func TestAnswersTakeNoPlaces(t *testing.T) {
 	r := New(2, body)
-	stays := map[string]*Stay{}
+	tickets := map[string]*Ticket{}
 	for _, name := range []string{"ann", "bob"} {
 		s, err := r.Admit(Holder{name, true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Sit(t.Context()); err != nil {
+		if err := s.TakePlace(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Answer(answerRoom * body / 2); err != nil {
 			t.Fatal(err)
 		}
-		stays[name] = s
+		tickets[name] = s
 	}
 	for range 2 {
 		if err := r.places.take(t.Context(), Holder{"cas", true}); err != nil {
 			t.Errorf("answers that wait hold places: %v", err)
 		}
 	}
-	if stays["ann"].Answer(1) == nil {
+	if tickets["ann"].Answer(1) == nil {
 		t.Error("a holder has more than a quarter of what may wait")
 	}
-	stays["ann"].Leave()
+	tickets["ann"].Leave()
 	if len(r.answers.of) != 1 || r.answers.whole.taken != answerRoom*body/2 {
 		t.Errorf("what was read still counts: %v, %d bytes", r.answers.of, r.answers.whole.taken)
 	}

@@ -32,9 +32,9 @@ func Stranger(a netip.Addr) Holder {
 	return Holder{Name: network.String()}
 }
 
-// Rooms bound what requests hold, so that nobody shuts out others: each holder has a part of the
+// Bounds are of what requests hold, so that nobody shuts out others: each holder has a part of the
 // requests, and all strangers together have half of everything.
-type Rooms struct {
+type Bounds struct {
 	body               int64        // bytes of a usual body, at most
 	accounts, networks *limit.Slots // requests of each holder
 	open               *allotment   // requests, from their headers to the end of their answers
@@ -50,10 +50,10 @@ const answerRoom = 2
 // little more than its connection.
 const openForEach = 64
 
-// New makes rooms for so many requests, whose bodies have at most so many bytes as a rule.
-func New(requests int, body int64) *Rooms {
+// New makes bounds for so many requests, whose bodies have at most so many bytes as a rule.
+func New(requests int, body int64) *Bounds {
 	n := int64(requests)
-	return &Rooms{
+	return &Bounds{
 		body:     body,
 		accounts: limit.NewSlots(max(1, requests/2)),
 		networks: limit.NewSlots(max(1, requests/4)),
@@ -65,7 +65,7 @@ func New(requests int, body int64) *Rooms {
 }
 
 // Admit lets a request in, and says who has too much when it does not.
-func (r *Rooms) Admit(who Holder) (*Stay, error) {
+func (r *Bounds) Admit(who Holder) (*Ticket, error) {
 	of, crowd := r.networks, "too many requests from your network address are under way; wait for "+
 		"one to end, or log in or send a token"
 	if who.Known {
@@ -79,62 +79,63 @@ func (r *Rooms) Admit(who Holder) (*Stay, error) {
 		free()
 		return nil, err
 	}
-	return &Stay{rooms: r, who: who, free: free}, nil
+	return &Ticket{bounds: r, who: who, free: free}, nil
 }
 
-// Stay is what one request holds of the bounds in [Rooms], from its admission to the end of its
-// answer. It is not for concurrent use.
-type Stay struct {
-	rooms   *Rooms
+// Ticket is what one request holds of [Bounds], from its admission to the end of its answer. It is
+// not for concurrent use.
+type Ticket struct {
+	bounds  *Bounds
 	who     Holder
 	free    func()
-	seated  bool  // has a place
+	placed  bool  // has a place
 	bytes   int64 // of its body so far
 	waiting int64 // bytes of its answer
 }
 
-// Sit takes one of the places for requests that are worked on, and waits up to two seconds for one.
-func (s *Stay) Sit(ctx context.Context) error {
-	err := s.rooms.places.take(ctx, s.who)
-	s.seated = err == nil
+// TakePlace takes one of the places for requests that are worked on. It waits up to two seconds for
+// one.
+func (t *Ticket) TakePlace(ctx context.Context) error {
+	err := t.bounds.places.take(ctx, t.who)
+	t.placed = err == nil
 	return err
 }
 
-// Rise gives the place back, if the request has one; it is still admitted.
-func (s *Stay) Rise() {
-	if s.seated {
-		s.rooms.places.give(s.who.Known)
+// GivePlace gives the place back, if the request has one; it is still admitted.
+func (t *Ticket) GivePlace() {
+	if t.placed {
+		t.bounds.places.give(t.who.Known)
 	}
-	s.seated = false
+	t.placed = false
 }
 
 // hold counts bytes of the body.
-func (s *Stay) hold(n int) error {
-	err := s.rooms.bytes.take(s.who.Known, int64(n))
+func (t *Ticket) hold(n int) error {
+	err := t.bounds.bytes.take(t.who.Known, int64(n))
 	if err == nil {
-		s.bytes += int64(n)
+		t.bytes += int64(n)
 	}
 	return err
 }
 
 // Answer gives the place back, and counts the bytes of the answer, which its client may take long
 // to read.
-func (s *Stay) Answer(n int) error {
-	s.Rise()
-	err := s.rooms.answers.take(s.who, int64(n))
+func (t *Ticket) Answer(n int) error {
+	t.GivePlace()
+	err := t.bounds.answers.take(t.who, int64(n))
 	if err == nil {
-		s.waiting += int64(n)
+		t.waiting += int64(n)
 	}
 	return err
 }
 
 // Leave gives everything back that the request holds: it is over.
-func (s *Stay) Leave() {
-	s.Rise()
-	s.rooms.answers.give(s.who, s.waiting)
-	s.rooms.bytes.give(s.who.Known, s.bytes)
-	s.rooms.open.give(s.who.Known, 1)
-	s.free()
+func (t *Ticket) Leave() {
+	t.GivePlace()
+	t.bounds.answers.give(t.who, t.waiting)
+	t.bounds.bytes.give(t.who.Known, t.bytes)
+	t.bounds.open.give(t.who.Known, 1)
+	t.free()
 }
 
 // shares are an allotment of which no holder may have more than a quarter.
