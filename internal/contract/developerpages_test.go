@@ -175,11 +175,62 @@ func triesTheConsole(t *testing.T, s *service, p *browsertest.Page) {
 	p.Until(
 		`document.querySelector('#status-line').textContent == '401, code 1006' && document.querySelector('#picture').hidden`,
 	)
+	keepsTheToken(t, s, p, c.token)
+}
+
+// The console sends a whole PDF, waits for it, hands over the file, and deletes it there.
+func triesPDFInTheConsole(t *testing.T, s *service, front *browsertest.Page) {
+	_, c := s.developer(t, "console-pdf")
+	p := front.Window(strings.Replace(s.origin(), "localhost", c.host, 1) + "/developers/console")
+	p.Choose("#output_format", "webp") // which a PDF cannot hold
+	p.Do(chromedp.SetUploadFiles(chromedp.CSS("#file"),
+		[]string{p.File("exam.pdf", []byte(examOf(2)))}))
+	p.Shown("#keep_marks")
+	p.Toggle("#keep_marks")
+	p.Typed("#pages", "1-")
+	p.Until(
+		`['curl -F pdf=@exam.pdf -F \'keep_marks=true\' -F \'pages=1-\' ', '/pdf/$ID', '/pdf/$ID/file', '-X DELETE'].every((part) => document.querySelector('#curl').textContent.includes(part))`,
+	)
+	p.Is(
+		`document.querySelector('#return_layers').checkVisibility() + document.querySelector('#output_format').value`, "false",
+	)
+	p.Accessible()
+	p.Entered("#token", c.token)
+	p.Until(`document.activeElement?.id == 'answer-title'`)
+	p.UntilLong(`document.querySelector('#save').checkVisibility()`)
+	const done = "Done · 2 of 2 pages · 2 credits charged"
+	p.Is(`document.querySelector('#progress').textContent`, done)
+	p.Is(`document.querySelector('#status').textContent`, done)
+	p.Is(
+		`document.querySelector('#remaining').textContent + ' ' + document.querySelector('#status-line').textContent`, "498 200, code 0",
+	)
+	p.Accessible()
+	name, data := p.Download("#save")
+	front.Pick(front.File(name, data))
+	front.UntilLong(`states() == 'choosing'`)
+	if pages := front.ReadPDF(data).Pages; name != "exam.clean.pdf" || len(pages) != 2 {
+		t.Errorf("%s has the pages %+v", name, pages)
+	}
+
+	job := "/pdf/" + p.Eval(`JSON.parse(document.querySelector('#body').textContent).data.id`)
+	s.send(t, c.ask(http.MethodGet, job)).pdf(t, http.StatusOK)
+	p.Pressed("#delete")
+	p.Until(
+		`document.querySelector('#progress').textContent == 'Deleted' && document.querySelector('#status-line').textContent == '204'`,
+	)
+	s.send(t, c.ask(http.MethodGet, job)).code(t, http.StatusNotFound, 1000)
+	p.Accessible()
+	keepsTheToken(t, s, p, c.token)
+}
+
+// keepsTheToken looks for a token where it must not be.
+func keepsTheToken(t *testing.T, s *service, p *browsertest.Page, token string) {
+	t.Helper()
 	p.Is(`localStorage.length + sessionStorage.length + document.cookie.length`, "0")
-	if strings.Contains(s.log.text(), c.token) {
+	if strings.Contains(s.log.text(), token) {
 		t.Error("the log has the token")
 	}
-	if asked := asksFor(p, c.token); len(asked) > 0 {
+	if asked := asksFor(p, token); len(asked) > 0 {
 		t.Errorf("the token is in the addresses %v", asked)
 	}
 }
