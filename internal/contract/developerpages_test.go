@@ -178,7 +178,8 @@ func triesTheConsole(t *testing.T, s *service, p *browsertest.Page) {
 	keepsTheToken(t, s, p, c.token)
 }
 
-// The console sends a whole PDF, waits for it, hands over the file, and deletes it there.
+// The console sends a whole PDF, waits for it, hands over the file, and deletes it there; then it
+// asks for it no more.
 func triesPDFInTheConsole(t *testing.T, s *service, front *browsertest.Page) {
 	_, c := s.developer(t, "console-pdf")
 	p := front.Window(strings.Replace(s.origin(), "localhost", c.host, 1) + "/developers/console")
@@ -212,15 +213,44 @@ func triesPDFInTheConsole(t *testing.T, s *service, front *browsertest.Page) {
 		t.Errorf("%s has the pages %+v", name, pages)
 	}
 
-	job := "/pdf/" + p.Eval(`JSON.parse(document.querySelector('#body').textContent).data.id`)
+	deletesInTheConsole(t, s, c, p)
+	p.Accessible()
+
+	p.Do(chromedp.SetUploadFiles(chromedp.CSS("#file"),
+		[]string{p.File("long.pdf", []byte(examOf(60)))}))
+	p.Entered("#token", c.token)
+	p.Until(`document.querySelector('#progress').textContent.includes(' of 60 pages')`)
+	job := deletesInTheConsole(t, s, c, p)
+	asked := len(asksFor(p, job))
+
+	p.Do(chromedp.SetUploadFiles(chromedp.CSS("#file"),
+		[]string{p.File("broken.pdf", []byte("%PDF-1.7 and so on"))}))
+	p.Entered("#token", c.token)
+	p.Until(
+		`document.querySelector('#progress').textContent == 'Failed' && document.querySelector('#body').textContent.includes('1005')`,
+	)
+	p.Is(`document.querySelector('#save').checkVisibility()`, "false")
+	p.Entered("#token", c.token[:len(c.token)-1]+"x")
+	p.Until(
+		`document.querySelector('#status-line').textContent == '401, code 1006' && !document.querySelector('#pdf').checkVisibility()`,
+	)
+	if n := len(asksFor(p, job)); n != asked {
+		t.Errorf("%d times the page asked for what was deleted", n-asked)
+	}
+	keepsTheToken(t, s, p, c.token)
+}
+
+// deletesInTheConsole deletes the PDF that is shown, done or not, and returns its path.
+func deletesInTheConsole(t *testing.T, s *service, c customer, p *browsertest.Page) (job string) {
+	t.Helper()
+	job = "/pdf/" + p.Eval(`JSON.parse(document.querySelector('#body').textContent).data.id`)
 	s.send(t, c.ask(http.MethodGet, job)).pdf(t, http.StatusOK)
 	p.Pressed("#delete")
 	p.Until(
 		`document.querySelector('#progress').textContent == 'Deleted' && document.querySelector('#status-line').textContent == '204'`,
 	)
 	s.send(t, c.ask(http.MethodGet, job)).code(t, http.StatusNotFound, 1000)
-	p.Accessible()
-	keepsTheToken(t, s, p, c.token)
+	return job
 }
 
 // keepsTheToken looks for a token where it must not be.

@@ -72,7 +72,7 @@ function curlOfPDF(): string {
   const fields = Object.entries(chosen()).map(([key, value]) => ` -F '${key}=${String(value).replaceAll("'", "'\\''")}'`).join('');
   const url = `${location.origin}/pdf`;
   return [
-    `curl -F pdf=@exam.pdf${fields} \\`, `  ${bearer} ${url}`, '',
+    `curl -F pdf=@exam.pdf${fields} \\`, `  ${bearer} \\`, `  ${url}`, '',
     'ID=pdf_…',
     `curl ${bearer} \\`, `  ${url}/$ID`, '',
     `curl ${bearer} \\`, `  -o clean.pdf ${url}/$ID/file`, '',
