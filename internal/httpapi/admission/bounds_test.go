@@ -66,7 +66,8 @@ func roomsAreShared(t *testing.T) {
 	if enter("ann", true) != nil {
 		t.Error("one account has more than half of the requests")
 	}
-	if bob := enter("bob", true); bob == nil || bob.TakePlace(t.Context()) == nil || bob.hold(1) == nil {
+	if bob := enter("bob", true); bob == nil || bob.TakePlace(t.Context()) == nil ||
+		bob.hold(1) == nil {
 		t.Error("all was taken, and somebody got in")
 	}
 	late.Leave()

@@ -24,7 +24,7 @@ type Entry struct {
 	Known func(*http.Request) (name string) // whose request it is by its header; empty for strangers
 	Write FailureWriter
 
-	Setup *setup.Setup
+	Setup  *setup.Setup
 	Bounds *admission.Bounds
 }
 
