@@ -22,9 +22,9 @@ func TestStrangersAreTheirNetworks(t *testing.T) {
 
 // Strangers have no more than half of anything, and one of them a quarter of it; what they leave is
 // anybody's who is known.
-func TestRoomsAreShared(t *testing.T) { synctest.Test(t, roomsAreShared) }
+func TestBoundsAreShared(t *testing.T) { synctest.Test(t, boundsAreShared) }
 
-func roomsAreShared(t *testing.T) {
+func boundsAreShared(t *testing.T) {
 	const requests = 8
 	r := New(requests, body)
 	enter := func(name string, known bool) *Ticket {
