@@ -75,12 +75,14 @@ class Face:
 
 
 def scan():
-    """Return fontconfig's listing of all font files, kept in $UNINK_DATA/fonts.tsv."""
+    """Return fontconfig's listing of all font files, kept in $UNINK_DATA/fonts.tsv until there are
+    more of them."""
     listing = library.DATA / "fonts.tsv"
-    if not listing.exists():
+    folders = [library.DATA / "fonts", library.DATA / "print-fonts", NOTO]
+    found = [folder for folder in folders if folder.exists()]
+    made = listing.stat().st_mtime if listing.exists() else 0
+    if any(folder.stat().st_mtime > made for folder in found):
         form = r"%{file}\t%{family[0]}\t%{weight}\t%{slant}\t%{spacing}\t%{lang}\n"
-        folders = [library.DATA / "fonts", library.DATA / "print-fonts", NOTO]
-        found = [str(folder) for folder in folders if folder.exists()]
         out = subprocess.run(
             ["fc-scan", "--format", form, *found], capture_output=True, check=False
         )
