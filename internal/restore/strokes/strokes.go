@@ -57,10 +57,12 @@ func decide(ctx context.Context, judge nn.Runner, s *segment.Scores, plane *ink.
 	if err := v.settle(ctx, judge, s); err != nil {
 		return nil, nil, err
 	}
+	keepCurves(s, plane)
 	plane.Weigh(workers)
 	if err := g.survey(s, plane, workers).settle(ctx, judge, s); err != nil {
 		return nil, nil, err
 	}
+	keepCurves(s, plane)
 	for _, m := range marks {
 		m.relabel(s)
 	}

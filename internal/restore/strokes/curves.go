@@ -1,0 +1,372 @@
+package strokes
+
+import (
+	"image"
+	"maps"
+	"math"
+	"slices"
+
+	"unink/internal/raster"
+	"unink/internal/restore/ink"
+	"unink/internal/restore/segment"
+)
+
+// A curve that a machine draws, such as the graph of a function, is smoother and evener than a hand
+// draws one. Where it runs for so many pixels, the middles of its crossings lie on a cubic.
+const curveWindow = 31
+
+// What a curve has that a machine draws, in working pixels where nothing else is said. On the pages
+// that training learns from, two of 114 strokes so long and curved have it that a pen drew, one of
+// 64 that a stylus drew, and 13 of 96 pieces of the printed graphs.
+const (
+	curveLength  = 60   // of its longer side
+	curveWindows = 4    // so often it is looked at
+	curveTurn    = 1    // radians: it bends so far in all
+	curveBend    = 0.03 // and each part of it; straight lines are drawn with rulers
+	curveShare   = 0.75 // of its ink lies where it is looked at
+	curveWhole   = 0.9  // and of the ink of what nothing but a curve is
+	curveOff     = 0.09 // root mean square of how far it is off the cubic, in nine windows of ten
+	curveUneven  = 0.08 // standard deviation of its width against the mean, in half of the windows
+	curveSteep   = 1.5  // slope to which it is looked at along an axis
+)
+
+// keepCurves makes print what seems written of the curves that a machine drew.
+func keepCurves(s *segment.Scores, plane *ink.Plane) {
+	for _, runs := range longWritten(s, plane.Runs) {
+		k := cut(runs, plane)
+		for at, drawn := range k.machineDrawn() {
+			i := (k.y+at/k.w)*s.W + k.x + at%k.w
+			if drawn && s.Hand[i] > 0 {
+				s.Relabel(i, false)
+			}
+		}
+	}
+}
+
+// longWritten are the runs of each long component of ink some of which seems written.
+func longWritten(s *segment.Scores, runs []raster.Run) map[int32][]raster.Run {
+	found := map[int32][]raster.Run{}
+	for _, r := range runs {
+		if found[r.Label] == nil && slices.ContainsFunc(s.Hand[r.From:r.To],
+			func(v int8) bool { return v > 0 }) {
+			found[r.Label] = []raster.Run{}
+		}
+	}
+	for _, r := range runs {
+		if of := found[r.Label]; of != nil {
+			found[r.Label] = append(of, r)
+		}
+	}
+	maps.DeleteFunc(found, func(_ int32, of []raster.Run) bool {
+		box := boxOf(of, s.W)
+		return max(box.Dx(), box.Dy()) < curveLength
+	})
+	return found
+}
+
+// boxOf is the box round runs of a picture of width w.
+func boxOf(runs []raster.Run, w int) (box image.Rectangle) {
+	for _, r := range runs {
+		x, y := int(r.From)%w, int(r.From)/w
+		box = box.Union(image.Rect(x, y, x+int(r.To-r.From), y+1))
+	}
+	return box
+}
+
+// stroke is a component by itself: which pixels are its own, with a rim of one, and how much light
+// each takes.
+type stroke struct {
+	x, y  int // of its corner on the page
+	w, h  int
+	own   []bool
+	taken []float32
+}
+
+// cut takes a component out of the page. Its rim is what lies beside it and is not ink.
+func cut(runs []raster.Run, plane *ink.Plane) stroke {
+	w, h := plane.Scores.W, plane.Scores.H
+	box := boxOf(runs, w).Inset(-1).Intersect(image.Rect(0, 0, w, h))
+	k := stroke{x: box.Min.X, y: box.Min.Y, w: box.Dx(), h: box.Dy()}
+	k.own, k.taken = make([]bool, k.w*k.h), make([]float32, k.w*k.h)
+	own := func(x, y int) {
+		at := (y-k.y)*k.w + x - k.x
+		k.own[at], k.taken[at] = true, plane.Taken(y*w+x)
+	}
+	for _, r := range runs {
+		x0, x1, y := int(r.From)%w, (int(r.To)-1)%w, int(r.From)/w
+		for x := x0; x <= x1; x++ {
+			own(x, y)
+		}
+		for ny := max(y-1, box.Min.Y); ny < min(y+2, box.Max.Y); ny++ {
+			for x := max(x0-1, box.Min.X); x < min(x1+2, box.Max.X); x++ {
+				if plane.Solid[ny*w+x] == 0 {
+					own(x, ny)
+				}
+			}
+		}
+	}
+	return k
+}
+
+// crossing is where a stroke crosses a row.
+type crossing struct {
+	y, from, to  int
+	middle, mass float64 // of the light that it takes
+}
+
+func (c crossing) touches(other crossing) bool { return c.from < other.to && other.from < c.to }
+
+// chains are what a stroke consists of down the rows: crossings of neighbouring rows, each of which
+// touches one before it and one after it.
+func (k stroke) chains() (all [][]crossing) {
+	var above []crossing
+	var chain []int // that each of these is in
+	for y := range k.h {
+		row := k.crossings(y)
+		next := make([]int, len(row))
+		for i, before := range onlyTouching(above, row) {
+			if before < 0 {
+				next[i], all = len(all), append(all, nil)
+			} else {
+				next[i] = chain[before]
+			}
+			all[next[i]] = append(all[next[i]], row[i])
+		}
+		above, chain = row, next
+	}
+	return all
+}
+
+// onlyTouching is the crossing above that each of a row touches, if these two touch no other; -1 of
+// the rest.
+func onlyTouching(above, row []crossing) []int {
+	found, met := make([]int, len(row)), make([]int, len(above))
+	times := make([]int, len(row))
+	for i, j := 0, 0; i < len(above) && j < len(row); {
+		if above[i].touches(row[j]) {
+			found[j] = i
+			times[j]++
+			met[i]++
+		}
+		if above[i].to < row[j].to {
+			i++
+		} else {
+			j++
+		}
+	}
+	for j := range found {
+		if times[j] != 1 || met[found[j]] != 1 {
+			found[j] = -1
+		}
+	}
+	return found
+}
+
+// crossings lists those of a row, from the left.
+func (k stroke) crossings(y int) (found []crossing) {
+	own, taken := k.own[y*k.w:][:k.w], k.taken[y*k.w:][:k.w]
+	for x := 0; x < k.w; x++ {
+		if !own[x] {
+			continue
+		}
+		c := crossing{y: y, from: x}
+		for ; x < k.w && own[x]; x++ {
+			c.mass += float64(taken[x])
+			c.middle += float64(taken[x]) * float64(x)
+		}
+		c.to, c.middle = x, c.middle/max(c.mass, 1e-9)
+		found = append(found, c)
+	}
+	return found
+}
+
+// turned is the stroke with its axes swapped.
+func (k stroke) turned() stroke {
+	own, taken := raster.Transpose(k.own, k.w, k.h), raster.Transpose(k.taken, k.w, k.h)
+	return stroke{k.y, k.x, k.h, k.w, own, taken}
+}
+
+// machineDrawn are the pixels of a stroke's curves, if it bends as smoothly and evenly as no hand
+// draws; otherwise none. It is looked at along both axes, in windows that overlap by two thirds.
+func (k stroke) machineDrawn() []bool {
+	var bent curve
+	var parts []part
+	for axis, s := range []stroke{k, k.turned()} {
+		for _, chain := range s.chains() {
+			if c := curveOf(chain); len(c.off) > 0 {
+				parts = append(parts, part{c, chain, axis == 1})
+				if c.turn >= curveBend {
+					bent.add(c)
+				}
+			}
+		}
+	}
+	if !bent.machineDrawn() {
+		return nil
+	}
+	width, _ := spread(bent.widths)
+	drawn, straight := make([]bool, len(k.own)), make([]bool, len(k.own))
+	for _, p := range parts {
+		if p.belongs(width) {
+			k.mark(drawn, p)
+		} else {
+			k.mark(straight, p)
+		}
+	}
+	in, of := float32(0), float32(0)
+	for i, t := range k.taken {
+		if drawn[i] {
+			in += t
+		}
+		if drawn[i] || k.own[i] && !straight[i] {
+			of += t
+		}
+	}
+	switch {
+	case in < curveShare*of:
+		return nil
+	case in >= curveWhole*of:
+		for i := range drawn {
+			drawn[i] = drawn[i] || k.own[i] && !straight[i]
+		}
+	}
+	return drawn
+}
+
+// part is a part of a stroke, down the rows or, turned, along the columns.
+type part struct {
+	curve
+	chain  []crossing
+	turned bool
+}
+
+// belongs says that a part is one of a curve of that width: it bends, or goes on straight for a
+// little.
+func (p part) belongs(width float64) bool {
+	const little = 3 * curveWindow
+	own, _ := spread(p.widths)
+	return p.turn >= curveBend ||
+		len(p.chain) < little && math.Abs(own-width) <= 2*curveUneven*width
+}
+
+func (k stroke) mark(pixels []bool, p part) {
+	for _, c := range p.chain {
+		for x := c.from; x < c.to; x++ {
+			if p.turned {
+				pixels[x*k.w+c.y] = true
+			} else {
+				pixels[c.y*k.w+x] = true
+			}
+		}
+	}
+}
+
+// curve is what the windows along a curve tell.
+type curve struct {
+	off, uneven, widths []float64 // of each window, as cubicFit says
+	turn                float64   // radians, in all
+}
+
+func curveOf(chain []crossing) (c curve) {
+	const step = curveWindow / 3
+	for at := 0; at+curveWindow <= len(chain); at += step {
+		fit := fitCubic(chain[at : at+curveWindow])
+		if fit.steepest <= curveSteep && fit.width > 0 {
+			c.add(curve{[]float64{fit.off}, []float64{fit.uneven}, []float64{fit.width},
+				fit.turn * step / curveWindow})
+		}
+	}
+	return c
+}
+
+func (c *curve) add(other curve) {
+	c.off = append(c.off, other.off...)
+	c.uneven = append(c.uneven, other.uneven...)
+	c.widths = append(c.widths, other.widths...)
+	c.turn += other.turn
+}
+
+// machineDrawn says that a curve bends, and is as smooth and even as no hand draws it.
+func (c *curve) machineDrawn() bool {
+	if len(c.off) < curveWindows || c.turn < curveTurn {
+		return false
+	}
+	slices.Sort(c.off)
+	slices.Sort(c.uneven)
+	mean, deviation := spread(c.widths)
+	return c.off[len(c.off)*9/10] <= curveOff && c.uneven[len(c.uneven)/2] <= curveUneven &&
+		deviation <= 2*curveUneven*mean
+}
+
+// cubicFit is what the cubic nearest to a window of crossings tells.
+type cubicFit struct {
+	off            float64 // how far the middles are from it, root mean square
+	steepest, turn float64 // slope at most; radians from end to end
+	width, uneven  float64 // of the stroke, across it: the mean, and the deviation against it
+}
+
+func fitCubic(window []crossing) (f cubicFit) {
+	var fit, widths [curveWindow]float64
+	for _, q := range cubics {
+		sum := 0.0
+		for i, c := range window {
+			sum += q[i] * c.middle
+		}
+		for i := range fit {
+			fit[i] += sum * q[i]
+		}
+	}
+	slope := func(i int) float64 {
+		i = min(max(i, 1), curveWindow-2)
+		return (fit[i+1] - fit[i-1]) / 2
+	}
+	for i, c := range window {
+		f.off += (c.middle - fit[i]) * (c.middle - fit[i]) / curveWindow
+		f.steepest = max(f.steepest, math.Abs(slope(i)))
+		widths[i] = c.mass / math.Hypot(1, slope(i))
+	}
+	f.off = math.Sqrt(f.off)
+	f.turn = math.Abs(math.Atan(slope(curveWindow-1)) - math.Atan(slope(0)))
+	mean, deviation := spread(widths[:])
+	f.width, f.uneven = mean, deviation/max(mean, 1e-9)
+	return f
+}
+
+// spread is the mean of values and their standard deviation.
+func spread(values []float64) (mean, deviation float64) {
+	for _, v := range values {
+		mean += v / float64(len(values))
+	}
+	for _, v := range values {
+		deviation += (v - mean) * (v - mean) / float64(len(values))
+	}
+	return mean, math.Sqrt(deviation)
+}
+
+// cubics are polynomials of degrees 0 to 3 at the places of a window, of length 1 and at right
+// angles (Gram and Schmidt), so that the nearest cubic is the sum of what each has of the values.
+var cubics = func() (q [4][curveWindow]float64) {
+	for degree := range q {
+		v := &q[degree]
+		for i := range v {
+			v[i] = math.Pow(2*float64(i)/(curveWindow-1)-1, float64(degree))
+		}
+		for _, other := range q[:degree] {
+			dot := 0.0
+			for i := range v {
+				dot += v[i] * other[i]
+			}
+			for i := range v {
+				v[i] -= dot * other[i]
+			}
+		}
+		length := 0.0
+		for _, x := range v {
+			length += x * x
+		}
+		for i := range v {
+			v[i] /= math.Sqrt(length)
+		}
+	}
+	return q
+}()
