@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 )
 
@@ -68,24 +69,33 @@ var (
 	)
 )
 
-// relabel writes the catalog anew, with these labels of the pages: each begins a range.
-func (w *writer) relabel(file []byte, t trailer, labels []string) error {
+// relabel writes the catalog anew, with these labels of the pages: each begins a range. A catalog
+// that it cannot read stays as it is: wrong labels are better than no document.
+func (w *writer) relabel(file []byte, t trailer, labels []string) {
 	number, catalog := t.catalog(file)
 	before, after, ok := around(catalog, "/PageLabels")
 	if !ok {
-		return errTables
+		return
 	}
 	w.objects = append(w.objects, object{number, w.at})
 	w.print("%d 0 obj\n%s/PageLabels << /Nums [", number, before)
 	for i, label := range labels {
-		w.print(" %d << /P <FEFF", i)
-		for _, unit := range utf16.Encode([]rune(label)) {
-			w.print("%04X", unit)
-		}
-		w.print("> >>")
+		w.print(" %d << /P %s >>", i, textString(label))
 	}
 	w.print(" ] >> %s\nendobj\n", after)
-	return nil
+}
+
+// textString is text as PDF writes it: as it is where it is plain, since some viewers show nothing
+// else rightly, and otherwise in UTF-16.
+func textString(text string) string {
+	if !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return "(" + strings.NewReplacer(`\`, `\\`, "(", `\(`, ")", `\)`).Replace(text) + ")"
+	}
+	out := "<FEFF"
+	for _, unit := range utf16.Encode([]rune(text)) {
+		out += fmt.Sprintf("%04X", unit)
+	}
+	return out + ">"
 }
 
 // catalog is the number of the document's catalog, and the file from where that begins; nil where

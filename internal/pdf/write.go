@@ -87,9 +87,7 @@ func Write(ctx context.Context, to io.Writer, original *Document, pages []Page) 
 		}
 	}
 	if labels != nil {
-		if err := w.relabel(file, t, labels); err != nil {
-			return err
-		}
+		w.relabel(file, t, labels)
 	}
 	w.end(t, made)
 	return w.to.Flush()

@@ -1,7 +1,7 @@
 // Writes PDFs of results.
 import {
   degrees, PDFArray, PDFDict, PDFDocument, PDFHexString, PDFName, PDFPageTree, PDFRef, PDFStream,
-  type PDFImage, type PDFObject, type PDFPage,
+  PDFString, type PDFImage, type PDFObject, type PDFPage,
 } from 'pdf-lib';
 import { convert } from './picture';
 import { cleaned, finished, type Job, type Page, type Result } from './model';
@@ -79,8 +79,14 @@ function ownResources(document: PDFDocument): void {
 /** Gives each page that is left the label that it had: labels are counted by page. */
 async function relabel({ catalog, context }: PDFDocument, job: Job): Promise<void> {
   const labels = await labelsOf(job);
-  const ranges = cleaned(job).flatMap(({ n }, i) => [i, { P: PDFHexString.fromText(labels?.[n - 1] ?? '') }]);
+  const ranges = cleaned(job).flatMap(({ n }, i) => [i, { P: textString(labels?.[n - 1] ?? '') }]);
   if (labels) catalog.set(PDFName.of('PageLabels'), context.obj({ Nums: ranges }));
+}
+
+/** Text as it is where it is plain, since some viewers show nothing else rightly. */
+function textString(text: string): PDFString | PDFHexString {
+  if (!/^[ -~]*$/.test(text)) return PDFHexString.fromText(text);
+  return PDFString.of(text.replaceAll(/[\\()]/g, (c) => `\\${c}`));
 }
 
 /** Takes all off a page but its annotations. */
