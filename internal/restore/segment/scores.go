@@ -42,17 +42,21 @@ func (s *Scores) paste(logits []float32, tile nn.Shape, tx, ty tileSpan) {
 		line := func(class int) [2][]float32 { return nn.Line(logits, tile, class, y-ty.at) }
 		papers, prints := line(nn.Paper), line(nn.Print)
 		hands, boths := line(nn.Handwriting), line(nn.Both)
-		toHand, toPrint := s.Hand[y*s.W:][:s.W], s.Print[y*s.W:][:s.W]
-		for x := tx.core0; x < tx.core1; x++ {
-			side, i := (x-tx.at)%2, (x-tx.at)/2
-			paper, print, hand, both := papers[side][i], prints[side][i], hands[side][i], boths[side][i]
-			toHand[x] = score(max(hand, both) - max(paper, print))
-			toPrint[x] = score(max(print, both) - max(paper, hand))
+		toHand, toPrint := s.Hand[y*s.W:][:tx.core1], s.Print[y*s.W:][:tx.core1]
+		for side := range 2 {
+			first := tx.core0 + (tx.core0-tx.at+side)%2
+			papers, prints := papers[side], prints[side]
+			hands, boths := hands[side][:len(papers)], boths[side][:len(papers)]
+			for x, i := first, (first-tx.at)/2; x < tx.core1; x, i = x+2, i+1 {
+				paper, print, hand, both := papers[i], prints[i], hands[i], boths[i]
+				toHand[x] = score(max(hand, both) - max(paper, print))
+				toPrint[x] = score(max(print, both) - max(paper, hand))
+			}
 		}
 	}
 }
 
-func score(v float32) int8 { return int8(min(max(v*Unit, -127), 127)) }
+func score(v float32) int8 { return int8(min(max(int32(v*Unit), -127), 127)) }
 
 // resized brings scores to a picture of another size.
 func (s *Scores) resized(w, h, workers int) *Scores {

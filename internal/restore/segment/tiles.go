@@ -83,24 +83,26 @@ func tileSpans(from, n, side, count int) []tileSpan {
 
 // cut fills a tile from the picture at x, y, mirrored beyond its borders.
 func cut(to []float32, m *raster.RGB, gain [3]float32, tile nn.Shape, x, y int) {
-	cols := make([]int, tile.W)
-	for i := range cols {
-		cols[i] = raster.Reflect(x+i, m.W)
-	}
+	row := make([]uint8, tile.W)
+	first, end := min(max(-x, 0), tile.W), max(min(m.W-x, tile.W), 0) // columns within the picture
 	for c, plane := range m.Pix {
 		var light [256]float32 // of each value
 		for v := range light {
 			light[v] = min(float32(v)*(gain[c]/255), 1)
 		}
 		for i := range tile.H {
-			row := plane[raster.Reflect(y+i, m.H)*m.W:][:m.W]
-			line := nn.Line(to, tile, c, i)
-			even, odd := line[0], line[1]
-			for j := range even {
-				even[j] = light[row[cols[2*j]]]
+			from := plane[raster.Reflect(y+i, m.H)*m.W:][:m.W]
+			copy(row[first:end], from[x+first:])
+			for j := range first {
+				row[j] = from[raster.Reflect(x+j, m.W)]
 			}
-			for j := range odd {
-				odd[j] = light[row[cols[2*j+1]]]
+			for j := end; j < tile.W; j++ {
+				row[j] = from[raster.Reflect(x+j, m.W)]
+			}
+			line := nn.Line(to, tile, c, i)
+			even, odd := line[0], line[1][:len(line[0])]
+			for j := range even {
+				even[j], odd[j] = light[row[2*j]], light[row[2*j+1]]
 			}
 		}
 	}
