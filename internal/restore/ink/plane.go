@@ -198,8 +198,17 @@ func relative(plane []uint8, w, h int, paper *raster.Grid, workers int) []uint8 
 
 // Taken is the share of the light, 0 to 1, that a pixel's ink takes away.
 func (p *Plane) Taken(i int) float32 {
-	return 1 - float32(int(p.Light[0][i])+int(p.Light[1][i])+int(p.Light[2][i]))/(3*255)
+	return taken[int(p.Light[0][i])+int(p.Light[1][i])+int(p.Light[2][i])]
 }
+
+// taken is the share of the light that ink takes which lets so many 255ths of the three channels
+// through.
+var taken = func() (out [3*255 + 1]float32) {
+	for v := range out {
+		out[v] = 1 - float32(v)/(3*255)
+	}
+	return out
+}()
 
 func (p *Plane) findSolid(workers int) []uint8 {
 	const dark = 255 - measure.MinContrast
@@ -283,9 +292,10 @@ type colourHistogram struct {
 }
 
 func (h *colourHistogram) add(b [3]float64, mass float32) {
-	at, k := corners(b)
-	for i, j := range at {
-		h.v[j] += k[i] * float64(mass)
+	var c cube
+	c.surround(b)
+	for i, j := range &c.at {
+		h.v[j&(len(h.v)-1)] += c.share[i] * float64(mass)
 	}
 	h.total += float64(mass)
 }
@@ -298,26 +308,32 @@ func (h *colourHistogram) merge(o *colourHistogram) {
 }
 
 func (h *colourHistogram) at(b [3]float64) (v float64) {
-	at, k := corners(b)
-	for i, j := range at {
-		v += k[i] * h.v[j]
+	var c cube
+	c.surround(b)
+	for i, j := range &c.at {
+		v += c.share[i] * h.v[j&(len(h.v)-1)]
 	}
 	return v
 }
 
-// corners are the eight bins round a point and their trilinear weights.
-func corners(b [3]float64) (at [8]int, k [8]float64) {
+// cube is the eight bins round a point, and their trilinear weights.
+type cube struct {
+	at    [8]int
+	share [8]float64
+}
+
+// surround moves the cube to a point.
+func (c *cube) surround(b [3]float64) {
 	r0, r1, fr := sides(b[0])
 	g0, g1, fg := sides(b[1])
 	d0, d1, fd := sides(b[2])
 	r0, r1 = r0*Bins*Bins, r1*Bins*Bins
 	g0, g1 = g0*Bins, g1*Bins
-	at = [8]int{r0 + g0 + d0, r1 + g0 + d0, r0 + g1 + d0, r1 + g1 + d0,
+	c.at = [8]int{r0 + g0 + d0, r1 + g0 + d0, r0 + g1 + d0, r1 + g1 + d0,
 		r0 + g0 + d1, r1 + g0 + d1, r0 + g1 + d1, r1 + g1 + d1}
 	k00, k10, k01, k11 := (1-fr)*(1-fg), fr*(1-fg), (1-fr)*fg, fr*fg
-	k = [8]float64{k00 * (1 - fd), k10 * (1 - fd), k01 * (1 - fd), k11 * (1 - fd),
+	c.share = [8]float64{k00 * (1 - fd), k10 * (1 - fd), k01 * (1 - fd), k11 * (1 - fd),
 		k00 * fd, k10 * fd, k01 * fd, k11 * fd}
-	return at, k
 }
 
 // sides are the bins at and after a place on an axis, and the way from one to the other.

@@ -76,17 +76,21 @@ func measureRegions(s *segment.Scores, labels []int32, runs []raster.Run,
 		regions[i].surest = math.Inf(-1)
 	}
 	for _, run := range runs {
-		r := &regions[run.Label-1]
+		at := run.Label - 1
+		r := &regions[at]
+		hands, squares, prints, surest := 0, 0, 0, -128 // in steps of the scores
+		weight, all, uneven, colour := weights[at], taken[at], r.uneven, r.colour
+		red, green, blue := r.ink[0], r.ink[1], r.ink[2]
 		for i := int(run.From); i < int(run.To); i++ {
-			hand := float64(s.Hand[i]) / segment.Unit
-			r.hand += hand
-			r.divided += hand * hand
-			r.surest = max(r.surest, hand)
-			r.print += float64(s.Print[i]) / segment.Unit
-			if s.Hand[i] > 0 {
+			hand, print := int(s.Hand[i]), int(s.Print[i])
+			hands += hand
+			squares += hand * hand
+			prints += print
+			surest = max(surest, hand)
+			if hand > 0 {
 				r.handed++
 			}
-			if s.Print[i] > 0 {
+			if print > 0 {
 				r.printed++
 			}
 			// Beside a run there is something else.
@@ -95,15 +99,21 @@ func measureRegions(s *segment.Scores, labels []int32, runs []raster.Run,
 				r.border++
 			}
 			t := float64(plane.Taken(i))
-			taken[run.Label-1] += t
-			r.uneven += t * t
+			all += t
+			uneven += t * t
 			k := t*t + 1e-4
-			weights[run.Label-1] += k
-			r.colour += k * float64(plane.Evidence[i])
-			for ch := range r.ink {
-				r.ink[ch] += k * float64(plane.Light[ch][i]) / 255
-			}
+			weight += k
+			colour += k * float64(plane.Evidence[i])
+			red += k * float64(plane.Light[0][i]) / 255
+			green += k * float64(plane.Light[1][i]) / 255
+			blue += k * float64(plane.Light[2][i]) / 255
 		}
+		r.hand += float64(hands) / segment.Unit
+		r.divided += float64(squares) / (segment.Unit * segment.Unit)
+		r.print += float64(prints) / segment.Unit
+		r.surest = max(r.surest, float64(surest)/segment.Unit)
+		weights[at], taken[at], r.uneven, r.colour = weight, all, uneven, colour
+		r.ink = [3]float64{red, green, blue}
 	}
 	for i, c := range components {
 		r := &regions[i]

@@ -2,6 +2,7 @@ package strokes
 
 import (
 	"math"
+	"sync"
 
 	"unink/internal/raster"
 	"unink/internal/restore/ink"
@@ -42,56 +43,81 @@ type shape struct {
 	drawn bool
 	size  [2]int // of the region, in steps of sizeStep
 	v     [shapeSide * shapeSide]float32
+	parts [(shapeSide / partSide) * (shapeSide / partSide)]float32 // sums of squares of v
 }
 
 const (
 	shapeSide = 12
+	partSide  = 3
 	sizeStep  = 1.15 // shapes that differ by more than a step or two in size are not compared
 )
 
 // drawShape brings a region's ink to a square; what is too small or too large to be a letter is not
 // drawn.
 func drawShape(r *region, label int32, labels []int32, plane *ink.Plane) (s shape) {
-	const fewest, least, largest = 25, 8, 120 // working pixels: an area and two sides
+	const fewest, least = 25, 8 // working pixels: an area and a side
 	w, h := r.Width(), r.Height()
-	if r.Area < fewest || max(w, h) < least || max(w, h) > largest || isRule(r.Component) {
+	if r.Area < fewest || max(w, h) < least || max(w, h) > largestShape || isRule(r.Component) {
 		return s
 	}
+	covers := coversOfSides()
+	across, down := covers[w], covers[h]
 	sum := float32(0)
 	for y := range h {
 		var row [shapeSide]float32
-		for x := range w {
-			if i := (r.Y0+y)*plane.Scores.W + r.X0 + x; labels[i] == label {
-				v := plane.Taken(i)
+		at := (r.Y0+y)*plane.Scores.W + r.X0
+		for x, l := range labels[at:][:w] {
+			if l == label {
+				v := plane.Taken(at + x)
 				sum += v
-				covered(x, w, func(cell int, share float32) { row[cell] += share * v })
+				for _, c := range across[x] {
+					row[c.cell] += c.share * v
+				}
 			}
 		}
-		covered(y, h, func(cell int, share float32) {
+		for _, c := range down[y] {
+			to := s.v[int(c.cell)*shapeSide:][:shapeSide]
 			for i, v := range row {
-				s.v[cell*shapeSide+i] += share * v
+				to[i] += c.share * v
 			}
-		})
+		}
 	}
 	if sum == 0 {
 		return s
 	}
 	for i := range s.v {
 		s.v[i] /= sum
+		x, y := i%shapeSide, i/shapeSide
+		s.parts[y/partSide*(shapeSide/partSide)+x/partSide] += s.v[i]
 	}
 	steps := func(n int) int { return int(math.Round(math.Log(float64(n)) / math.Log(sizeStep))) }
 	s.drawn, s.size = true, [2]int{steps(w), steps(h)}
 	return s
 }
 
-// covered visits the cells of a square's side that the i-th of n pixels covers, with its share in
-// each.
-func covered(i, n int, visit func(cell int, share float32)) {
-	from, to := i*shapeSide, (i+1)*shapeSide // in n-ths of a cell
-	for cell := from / n; cell*n < to; cell++ {
-		visit(cell, float32(min(to, (cell+1)*n)-max(from, cell*n))/shapeSide)
-	}
+// largestShape is a side, in working pixels: what is larger is no letter.
+const largestShape = 120
+
+// cover is what a pixel covers of a cell of a square's side.
+type cover struct {
+	cell  uint8
+	share float32
 }
+
+// coversOfSides are, of n pixels along a side, the covers of each.
+var coversOfSides = sync.OnceValue(func() (sides [largestShape + 1][][]cover) {
+	for n := range sides {
+		sides[n] = make([][]cover, n)
+		for i := range n {
+			from, to := i*shapeSide, (i+1)*shapeSide // in n-ths of a cell
+			for cell := from / n; cell*n < to; cell++ {
+				share := float32(min(to, (cell+1)*n)-max(from, cell*n)) / shapeSide
+				sides[n][i] = append(sides[n][i], cover{uint8(cell), share})
+			}
+		}
+	}
+	return sides
+})
 
 // nearest is how far the likest other shape of about this size is, or the first that is the same.
 // Of very many shapes it looks at some, evenly: letters come often on such pages.
@@ -124,9 +150,18 @@ func (s *shape) nearest(bySize map[[2]int][]*shape) float64 {
 	return float64(best)
 }
 
-// apart is how much two shapes differ, or best where that is less.
+// apart is how much two shapes differ, or best where that is less. They differ by no less than
+// their parts do, but for what rounding may make of it.
 func (s *shape) apart(other *shape, best float32) float32 {
+	const rounding = 1e-3
 	sum := float32(0)
+	for i, v := range s.parts {
+		sum += float32(math.Abs(float64(v - other.parts[i])))
+	}
+	if sum > best+rounding {
+		return best
+	}
+	sum = 0
 	for i := 0; i < len(s.v); i += shapeSide {
 		for j, v := range s.v[i : i+shapeSide] {
 			sum += float32(math.Abs(float64(v - other.v[i+j])))
