@@ -43,8 +43,16 @@ func Decode(ctx context.Context, data []byte, l Limits) (p *Picture, err error) 
 	return &Picture{
 		Header: h,
 		Meta:   file.meta().sound(),
-		Pixels: raster.Upright(onWhite(m, image.Rectangle{Max: size}), orientation),
+		Pixels: raster.Upright(ownOnWhite(m, image.Rectangle{Max: size}), orientation),
 	}, nil
+}
+
+// ownOnWhite is onWhite for a picture that nobody else has: it may be the result.
+func ownOnWhite(m image.Image, canvas image.Rectangle) *image.RGBA {
+	if own, ok := m.(*image.RGBA); ok && own.Rect == canvas && own.Opaque() {
+		return own
+	}
+	return onWhite(m, canvas)
 }
 
 // Opaque returns m laid over white, as a picture of its own with its origin at 0,0.

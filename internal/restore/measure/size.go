@@ -111,8 +111,8 @@ func printNear(src *image.RGBA, guess float64, workers int) Size {
 	small := raster.Resize(src, w, h, workers)
 	grey := small.Grey(workers)
 	contrast := Contrast(grey, small.W, small.H, max(8, int(0.7*guess)), workers)
-	labels, components := raster.Components(raster.Threshold(contrast, MinContrast), small.W)
-	dark := meanValues(contrast, labels, components)
+	runs, components := raster.Connected(raster.Threshold(contrast, MinContrast), small.W, 1)
+	dark := meanValues(contrast, runs, components)
 	var size Size
 	for way := range size.Em {
 		if em, characters := emOf(characterHeights(components, dark, guess)); characters > 0 {
@@ -181,11 +181,11 @@ func lineHeights(components []raster.Component) []float64 {
 }
 
 // meanValues averages a plane over each component.
-func meanValues(plane []uint8, labels []int32, components []raster.Component) []float64 {
+func meanValues(plane []uint8, runs []raster.Run, components []raster.Component) []float64 {
 	sums := make([]float64, len(components))
-	for i, l := range labels {
-		if l > 0 {
-			sums[l-1] += float64(plane[i])
+	for _, r := range runs {
+		for _, v := range plane[r.From:r.To] {
+			sums[r.Label-1] += float64(v)
 		}
 	}
 	for i, c := range components {

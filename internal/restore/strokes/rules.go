@@ -169,6 +169,9 @@ func pieceInk(s *segment.Scores, plane *ink.Plane, c raster.Component, labels []
 // covers so much that hardly a piece of them is seen alone: blanks with a word on them.
 func coveredRules(s *segment.Scores, plane *ink.Plane, known []Rule) (rules []Rule) {
 	runs, pieces := rowRules(plane.Solid, s.W)
+	if !slices.ContainsFunc(pieces, func(c raster.Component) bool { return c.Width() >= ruleLength }) {
+		return nil
+	}
 	labels := make([]int32, len(plane.Solid))
 	raster.Paint(labels, runs)
 	for i, c := range pieces {

@@ -102,17 +102,22 @@ func besidePrint(s *segment.Scores, i int, lines []bool) bool {
 // large as a letter's stroke: these are print that was mistaken.
 func keepUnwritten(s *segment.Scores) {
 	const stroke, few = 48, 4 * 48 // working pixels: a line two wide and as long as an em; four
-	hand, inked := make([]uint8, len(s.Hand)), 0
-	for i, v := range s.Hand {
+	inked := 0
+	for _, v := range s.Hand {
 		if v > 0 {
-			hand[i] = 1
 			inked++
 		}
 	}
 	if inked == 0 || inked >= few {
 		return
 	}
-	_, pieces := raster.Components(hand, s.W)
+	hand := make([]uint8, len(s.Hand))
+	for i, v := range s.Hand {
+		if v > 0 {
+			hand[i] = 1
+		}
+	}
+	_, pieces := raster.Connected(hand, s.W, 1)
 	if slices.ContainsFunc(pieces, func(c raster.Component) bool { return c.Area >= stroke }) {
 		return
 	}
