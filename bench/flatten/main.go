@@ -28,32 +28,22 @@ import (
 	"image"
 	"image/png"
 	"math"
-	"math/cmplx"
 	"os"
 	"path/filepath"
 	"runtime"
 
 	"unink/bench/picture"
 	"unink/bench/reading"
+	"unink/bench/sheet"
 	"unink/bench/stage"
 	"unink/internal/nn"
-	"unink/internal/raster"
 	"unink/internal/restore"
 	"unink/models"
 )
 
-// testCase is a page, and where points of it lie in the picture; Text is what can be read in it, if
-// that is asked.
-type testCase struct {
-	Name, Class, Text string
-	Page              [2]float64
-	Map               [][2]float64
-}
-
 const (
-	mapColumns, mapRows = 13, 17
-	unbent              = "print" // the class of pages to be read with nothing to be put right
-	more                = 1.3     // times its errors may be made
+	unbent = "print" // the class of pages to be read with nothing to be put right
+	more   = 1.3     // times its errors may be made
 )
 
 func main() {
@@ -82,7 +72,7 @@ func (f *figures) add(o figures) {
 }
 
 func run(dir, out string) error {
-	cases, err := stage.Cases[testCase](dir)
+	cases, err := stage.Cases[sheet.Case](dir)
 	if err != nil {
 		return err
 	}
@@ -136,7 +126,7 @@ type bench struct {
 }
 
 // measure measures a page and prints its line.
-func (b *bench) measure(c testCase) (f figures, err error) {
+func (b *bench) measure(c sheet.Case) (f figures, err error) {
 	src, err := stage.Page(filepath.Join(b.dir, c.Name+".jpg"))
 	if err != nil {
 		return f, err
@@ -146,8 +136,8 @@ func (b *bench) measure(c testCase) (f figures, err error) {
 		return f, err
 	}
 	warp := flat.Warp
-	was, is := place(c, nil, 0), place(c, warp, src.Rect.Dx())
-	before, after, skew, left := was.shift, is.shift, was.degrees(), is.degrees()
+	was, is := c.Place(nil, 0), c.Place(warp, src.Rect.Dx())
+	before, after, skew, left := was.Shift, is.Shift, was.Degrees(), is.Degrees()
 	f = figures{shift: [2]float64{before, after}, pages: 1}
 	mark, most := "", math.Inf(1)
 	switch c.Class {
@@ -167,9 +157,9 @@ func (b *bench) measure(c testCase) (f figures, err error) {
 	if warp != nil {
 		straight = warp.Apply(src, runtime.GOMAXPROCS(0))
 	}
-	ideal := c.page(src, c.at)
-	f.ssim = [2]float64{picture.MultiScaleSSIM(c.page(src, was.at), ideal),
-		picture.MultiScaleSSIM(c.page(straight, is.at), ideal)}
+	ideal := page(c, src, c.At)
+	f.ssim = [2]float64{picture.MultiScaleSSIM(page(c, src, was.At), ideal),
+		picture.MultiScaleSSIM(page(c, straight, is.At), ideal)}
 	fmt.Printf("%-16s %6.2f→%6.2f  %6.2f→%6.2f  %6.3f→%6.3f", c.Name, before, after, skew, left,
 		f.ssim[0], f.ssim[1])
 	var file bytes.Buffer
@@ -190,7 +180,7 @@ func (b *bench) measure(c testCase) (f figures, err error) {
 }
 
 // errors are those made in reading a page before and after.
-func (b *bench) errors(c testCase, after []byte) (cer [2]float64, err error) {
+func (b *bench) errors(c sheet.Case, after []byte) (cer [2]float64, err error) {
 	before, err := os.ReadFile(filepath.Join(b.dir, c.Name+".jpg"))
 	if err != nil {
 		return cer, err
@@ -205,69 +195,8 @@ func (b *bench) errors(c testCase, after []byte) (cer [2]float64, err error) {
 	return cer, nil
 }
 
-// placed is how a page lies in a picture: the similarity, as a complex factor and an offset, that
-// brings its points best to where they are, and their mean distance from there.
-type placed struct {
-	factor, offset complex128
-	shift          float64
-}
-
-// place measures the points of a page, after a warp of the picture, which has the given width.
-func place(c testCase, w *raster.Warp, width int) (p placed) {
-	is, want := make([]complex128, len(c.Map)), make([]complex128, len(c.Map))
-	for i, at := range c.Map {
-		want[i] = complex(float64(i%mapColumns)/(mapColumns-1)*(c.Page[0]-1),
-			float64(i/mapColumns)/(mapRows-1)*(c.Page[1]-1))
-		is[i] = complex(at[0], at[1])
-		if w != nil {
-			is[i] = straightened(w, width, at)
-		}
-	}
-	var mi, mw complex128
-	for i := range is {
-		mi += is[i] / complex(float64(len(is)), 0)
-		mw += want[i] / complex(float64(len(is)), 0)
-	}
-	var num complex128
-	var den float64
-	for i := range is {
-		a, b := want[i]-mw, is[i]-mi
-		num += b * complex(real(a), -imag(a))
-		den += real(a)*real(a) + imag(a)*imag(a)
-	}
-	p.factor = num / complex(den, 0)
-	p.offset = mi - p.factor*mw
-	for i := range is {
-		p.shift += cmplx.Abs(is[i]-p.factor*want[i]-p.offset) / float64(len(is))
-	}
-	return p
-}
-
-// degrees that the page as a whole is turned by.
-func (p placed) degrees() float64 { return cmplx.Phase(p.factor) * 180 / math.Pi }
-
-// at is where a point of the page lies in the picture.
-func (p placed) at(x, y float64) (float64, float64) {
-	v := p.factor*complex(x, y) + p.offset
-	return real(v), imag(v)
-}
-
-// at is where a point of the page is known to lie in the picture, between the four known points
-// around it.
-func (c testCase) at(x, y float64) (float64, float64) {
-	u, v := x/(c.Page[0]-1)*(mapColumns-1), y/(c.Page[1]-1)*(mapRows-1)
-	i, j := min(int(u), mapColumns-2), min(int(v), mapRows-2)
-	u, v = u-float64(i), v-float64(j)
-	var out [2]float64
-	for ch := range out {
-		p := func(dx, dy int) float64 { return c.Map[(j+dy)*mapColumns+i+dx][ch] }
-		out[ch] = (1-v)*((1-u)*p(0, 0)+u*p(1, 0)) + v*((1-u)*p(0, 1)+u*p(1, 1))
-	}
-	return out[0], out[1]
-}
-
 // page is the page as a picture shows it whose points lie there.
-func (c testCase) page(src *image.RGBA, at func(x, y float64) (float64, float64)) *picture.RGB {
+func page(c sheet.Case, src *image.RGBA, at func(x, y float64) (float64, float64)) *picture.RGB {
 	w, h := int(c.Page[0]), int(c.Page[1])
 	p := &picture.RGB{W: w, H: h, Pix: make([]uint8, 3*w*h)}
 	side := src.Rect.Size()
@@ -282,22 +211,4 @@ func (c testCase) page(src *image.RGBA, at func(x, y float64) (float64, float64)
 		}
 	}
 	return p
-}
-
-// straightened is where a point of the picture lies after the warp, by Newton's method.
-func straightened(w *raster.Warp, width int, p [2]float64) complex128 {
-	scale := float64(w.SrcW) / float64(width)
-	x, y := float64(w.W)/2, float64(w.H)/2
-	px, py := (p[0]+0.5)*scale-0.5, (p[1]+0.5)*scale-0.5
-	for range 30 {
-		const d = 8
-		ax, ay := w.At(x, y)
-		bx, by := w.At(x+d, y)
-		cx, cy := w.At(x, y+d)
-		ux, uy, vx, vy := (bx-ax)/d, (by-ay)/d, (cx-ax)/d, (cy-ay)/d
-		det := ux*vy - vx*uy
-		x += (vy*(px-ax) - vx*(py-ay)) / det
-		y += (ux*(py-ay) - uy*(px-ax)) / det
-	}
-	return complex((x+0.5)/scale-0.5, (y+0.5)/scale-0.5)
 }

@@ -13,10 +13,10 @@ import (
 	"flag"
 	"fmt"
 	"image"
-	"image/draw"
 	"os"
 	"path/filepath"
 
+	"unink/bench/labels"
 	"unink/bench/pages"
 	"unink/bench/picture"
 )
@@ -47,7 +47,7 @@ func run(set pages.Set) error {
 
 type bench struct {
 	dir                string
-	sum                figures
+	sum                labels.Figures
 	pages, hand, print float64
 	clean              int // pages that nobody wrote on
 	untouched          int // of these, left as they are
@@ -63,40 +63,22 @@ func (b *bench) page(p pages.Page) error {
 	if err != nil {
 		return err
 	}
-	labels, err := readLabels(filepath.Join(b.dir, "labels", p.Name+".png"))
+	label, err := labels.Read(filepath.Join(b.dir, "labels", p.Name+".png"))
 	if err != nil {
 		return err
 	}
 	size := image.Pt(before.W, before.H)
-	if size != image.Pt(after.W, after.H) || size != labels.Rect.Size() {
+	if size != image.Pt(after.W, after.H) || size != label.Rect.Size() {
 		return errors.New("the page, its labels and the cleaned page differ in size; " +
 			"pages must not need turning by EXIF")
 	}
-	f := measure(labels, before, after)
+	f := labels.Of(label, before).Measure(after)
 	b.add(f, p.After.Removed)
 	fmt.Printf("%-40s%s %8.2f %7.2f\n", p.Name, f, 100*p.After.Removed, p.Took.Seconds())
 	return nil
 }
 
-func readLabels(path string) (*image.Gray, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = file.Close() }()
-	m, _, err := image.Decode(file)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if p, ok := m.(*image.Paletted); ok { // the index is the label
-		return &image.Gray{Pix: p.Pix, Stride: p.Stride, Rect: p.Rect}, nil
-	}
-	g := image.NewGray(image.Rect(0, 0, m.Bounds().Dx(), m.Bounds().Dy()))
-	draw.Draw(g, g.Rect, m, m.Bounds().Min, draw.Src)
-	return g, nil
-}
-
-func (b *bench) add(f figures, removed float64) {
+func (b *bench) add(f labels.Figures, removed float64) {
 	const much = 0.01
 	b.pages++
 	if f.Hand {
@@ -122,9 +104,10 @@ func (b *bench) add(f figures, removed float64) {
 
 func (b *bench) summary() {
 	hand, print := max(b.hand, 1), max(b.print, 1)
-	mean := figures{
-		b.sum.Left / hand, b.sum.Seen / hand, b.sum.Lost / print, b.sum.Hurt / print,
-		b.hand > 0, b.print > 0,
+	mean := labels.Figures{
+		Left: b.sum.Left / hand, Seen: b.sum.Seen / hand,
+		Lost: b.sum.Lost / print, Hurt: b.sum.Hurt / print,
+		Hand: b.hand > 0, Print: b.print > 0,
 	}
 	fmt.Printf("%-40s%s\n", fmt.Sprintf("MEAN of %.0f pages", b.pages), mean)
 	fmt.Printf("of %d pages that nobody wrote on, %d are left as they are "+

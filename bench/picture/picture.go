@@ -3,6 +3,7 @@ package picture
 
 import (
 	"context"
+	"image"
 
 	"unink/internal/imagefile"
 )
@@ -19,12 +20,16 @@ func Decode(data []byte) (*RGB, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := read.Pixels
+	return Of(read.Pixels), nil
+}
+
+// Of is a picture without its alpha channel.
+func Of(m *image.RGBA) *RGB {
 	p := &RGB{W: m.Rect.Dx(), H: m.Rect.Dy(), Pix: make([]uint8, 0, 3*len(m.Pix)/4)}
 	for i := 0; i < len(m.Pix); i += 4 {
 		p.Pix = append(p.Pix, m.Pix[i:i+3]...)
 	}
-	return p, nil
+	return p
 }
 
 // Luminance is the grey of each pixel (BT.601), 0 to 255.

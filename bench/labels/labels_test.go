@@ -1,4 +1,4 @@
-package main
+package labels
 
 import (
 	"image"
@@ -18,9 +18,9 @@ func page() (*picture.RGB, *image.Gray) {
 	for x := 20; x < 140; x++ {
 		for y := range 4 {
 			paint(p, x, 30+y, 0)
-			l.Pix[(30+y)*w+x] = labelPrint
+			l.Pix[(30+y)*w+x] = Print
 			paint(p, x, 80+y, 0)
-			l.Pix[(80+y)*w+x] = labelHand
+			l.Pix[(80+y)*w+x] = Hand
 		}
 	}
 	return p, l
@@ -60,7 +60,7 @@ func TestMeasure(t *testing.T) {
 		"a tenth of the print erased":  {erase(before, 20, 32, 30), 1, 1, 0.1, 0},
 		"half of the print erased too": {erase(before, 20, 80, 30), 1, 1, 0.5, 1},
 	} {
-		f := measure(labels, before, c.after)
+		f := Of(labels, before).Measure(c.after)
 		for what, pair := range map[string][2]float64{
 			"left": {f.Left, c.left}, "seen": {f.Seen, c.seen}, "lost": {f.Lost, c.lost}, "hurt": {f.Hurt, c.hurt},
 		} {
@@ -78,7 +78,7 @@ func TestPaperDoesNotCount(t *testing.T) {
 	for i, v := range dim.Pix {
 		dim.Pix[i] = uint8(int(v) * 3 / 4)
 	}
-	if f := measure(labels, dim, before); f.Lost > 0 || f.Left < 0.99 {
+	if f := Of(labels, dim).Measure(before); f.Lost > 0 || f.Left < 0.99 {
 		t.Errorf("lost %.3f and left %.3f of a page that became lighter, want 0 and 1", f.Lost, f.Left)
 	}
 }
@@ -86,11 +86,11 @@ func TestPaperDoesNotCount(t *testing.T) {
 func TestPageWithoutHandwriting(t *testing.T) {
 	before, labels := page()
 	for i, v := range labels.Pix {
-		if v == labelHand {
+		if v == Hand {
 			labels.Pix[i] = 0
 		}
 	}
-	if f := measure(labels, before, before); f.Hand || !f.Print {
+	if f := Of(labels, before).Measure(before); f.Hand || !f.Print {
 		t.Errorf("handwriting %v, print %v, want no handwriting and print", f.Hand, f.Print)
 	}
 }

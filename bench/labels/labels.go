@@ -1,8 +1,11 @@
-package main
+// Package labels measures a cleaned page against a picture that says what each of its pixels is.
+package labels
 
 import (
 	"fmt"
 	"image"
+	"image/draw"
+	"os"
 	"slices"
 
 	"unink/bench/picture"
@@ -11,12 +14,32 @@ import (
 
 // The values of a label picture. Anything else is not known, and not counted.
 const (
-	labelPrint = 1
-	labelHand  = 2
+	Paper = iota
+	Print
+	Hand
 )
 
-// figures are shares of ink from 0 to 1; lower is better.
-type figures struct {
+// Read reads a file of labels.
+func Read(path string) (*image.Gray, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	m, _, err := image.Decode(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if p, ok := m.(*image.Paletted); ok { // the index is the label
+		return &image.Gray{Pix: p.Pix, Stride: p.Stride, Rect: p.Rect}, nil
+	}
+	g := image.NewGray(image.Rect(0, 0, m.Bounds().Dx(), m.Bounds().Dy()))
+	draw.Draw(g, g.Rect, m, m.Bounds().Min, draw.Src)
+	return g, nil
+}
+
+// Figures are shares of ink from 0 to 1; lower is better.
+type Figures struct {
 	Left float64 // of the handwriting's ink, what is left
 	// of it, what lies in strokes of which more than a fifth is left: what a reader still sees
 	Seen float64
@@ -27,7 +50,7 @@ type figures struct {
 }
 
 // String gives per cents, in the table's columns.
-func (f figures) String() string {
+func (f Figures) String() string {
 	column := func(v float64, there bool) string {
 		if !there {
 			return fmt.Sprintf("%8s", "-")
@@ -38,40 +61,55 @@ func (f figures) String() string {
 		column(f.Hurt, f.Print)
 }
 
-// measure compares a page before and after with its labels, pictures of one size.
-func measure(labels *image.Gray, before, after *picture.RGB) figures {
-	const (
-		noise    = 14 // grey levels that paper strays
-		leastInk = 25 // of print that counts
-		visible  = 0.2
-	)
-	w, h := before.W, before.H
-	was, is := inkOf(before), inkOf(after)
-	best := extreme(is, w, h, 1)
-	hand, near := make([]uint8, w*h), make([]float32, w*h)
+// Truth is a page before it is cleaned, and where on it which ink lies.
+type Truth struct {
+	w           int
+	was         []float32
+	hand, print []uint8
+	handMass    []float32
+	printMass   []float32
+}
+
+const noise = 14 // grey levels that paper strays
+
+// Of is the truth of a page, given its labels, a picture of its size.
+func Of(labels *image.Gray, page *picture.RGB) *Truth {
+	const leastInk = 25 // of print that counts
+	n := page.W * page.H
+	t := &Truth{w: page.W, was: inkOf(page), hand: make([]uint8, n), print: make([]uint8, n),
+		handMass: make([]float32, n), printMass: make([]float32, n)}
+	near := make([]float32, n)
 	for i, v := range labels.Pix {
-		if v == labelHand {
-			hand[i], near[i] = 1, 1
+		if v == Hand {
+			t.hand[i], near[i] = 1, 1
+			t.handMass[i] = max(t.was[i]-noise, 0)
 		}
 	}
-	near = extreme(near, w, h, 2)
-	print, handMass, handLeft := make([]uint8, w*h), make([]float32, w*h), make([]float32, w*h)
-	printMass, printGone := make([]float32, w*h), make([]float32, w*h)
+	near = extreme(near, page.W, page.H, 2)
 	for i, v := range labels.Pix {
-		switch {
-		case v == labelHand:
-			handMass[i] = max(was[i]-noise, 0)
-			handLeft[i] = min(max(is[i]-noise, 0), handMass[i])
-		case v == labelPrint && near[i] == 0 && was[i] > leastInk:
-			print[i], printMass[i] = 1, was[i]
-			if best[i] < 0.5*was[i] {
-				printGone[i] = was[i]
-			}
+		if v == Print && near[i] == 0 && t.was[i] > leastInk {
+			t.print[i], t.printMass[i] = 1, t.was[i]
 		}
 	}
-	var f figures
-	f.Left, f.Seen, f.Hand = shares(hand, handMass, handLeft, w, 1, visible)
-	f.Lost, f.Hurt, f.Print = shares(print, printMass, printGone, w, 3, visible)
+	return t
+}
+
+// Measure measures the page as it was cleaned.
+func (t *Truth) Measure(after *picture.RGB) (f Figures) {
+	const visible = 0.2
+	is := inkOf(after)
+	best := extreme(is, t.w, len(is)/t.w, 1)
+	handLeft, printGone := make([]float32, len(is)), make([]float32, len(is))
+	for i := range is {
+		if t.hand[i] != 0 {
+			handLeft[i] = min(max(is[i]-noise, 0), t.handMass[i])
+		}
+		if t.print[i] != 0 && best[i] < 0.5*t.was[i] {
+			printGone[i] = t.was[i]
+		}
+	}
+	f.Left, f.Seen, f.Hand = shares(t.hand, t.handMass, handLeft, t.w, 1, visible)
+	f.Lost, f.Hurt, f.Print = shares(t.print, t.printMass, printGone, t.w, 3, visible)
 	return f
 }
 
