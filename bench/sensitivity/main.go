@@ -9,7 +9,7 @@
 //	lost, hurt   of a dozen labelled ones (DIR, as bench/labelled has it), in the colour finish;
 //	rules        lost of the ruled lines of the generated ones
 //	psnr         of ten pages that were spoilt by their capture (bench/finish), in dB
-//	shift        of ten that were bent (bench/flatten), in pixels
+//	shift        of two dozen that were bent (bench/flatten), in pixels
 //	upright      of eight that were turned (bench/orient), in per cent
 //
 // Of constants that cannot be varied, such as sizes of arrays, it tells why. OUT keeps what was

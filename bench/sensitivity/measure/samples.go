@@ -38,7 +38,7 @@ const (
 	generated = 12
 	labelled  = 12
 	spoilt    = 10 // by their capture, one a class
-	bent      = 10
+	bent      = 24
 	turned    = 8
 )
 

@@ -223,7 +223,7 @@ func (f *inkFinder) mergeInks(c *canvas.Canvas, page *image.RGBA, l *lightMap,
 			continue
 		}
 		at := nearest(inks, sums[i].ratio())
-		if at == 0 || distance(inks[at], sums[i].ratio()) > settledApart*settledApart {
+		if at == 0 || distance(inks[at], sums[i].ratio()) > alike*alike {
 			at = len(inks)
 			inks, of = append(inks, [3]float32{}), append(of, hueBin{})
 		}
@@ -233,9 +233,6 @@ func (f *inkFinder) mergeInks(c *canvas.Canvas, page *image.RGBA, l *lightMap,
 	}
 	return inks
 }
-
-// settledApart is the minimum distance between two inks after refinement.
-const settledApart = 0.12
 
 // absorbed is all that the ink absorbs.
 func (b *hueBin) absorbed() int64 { return b.sum[0] + b.sum[1] + b.sum[2] }

@@ -225,7 +225,7 @@ func findFeatures(m *raster.RGB, em float64, workers int) *features {
 		em: em * scale}
 	f.unit = float64(max(f.w, f.h)) / 2
 	grey := raster.ResizeGrey(m.Grey(workers), m.W, m.H, f.w, f.h, workers)
-	ink := raster.Threshold(measure.Contrast(grey, f.w, f.h, max(8, int(0.7*f.em)), workers),
+	ink := raster.Threshold(measure.Contrast(grey, f.w, f.h, measure.PaperCell(f.em), workers),
 		measure.MinContrast)
 	const long, short = 4, 2.2 // ems: sides of boxes tell something, too
 	var rows, columns []traced

@@ -1,6 +1,10 @@
 package flatten
 
-import "math"
+import (
+	"math"
+
+	"unink/internal/restore/measure"
+)
 
 // sharper says that the rows of letters show more sharply on a surface than on another.
 func (f *features) sharper(s, than surface) bool {
@@ -14,9 +18,7 @@ func (f *features) lettersOf(labels []int32) (out [][2]float64) {
 		if l == 0 {
 			continue
 		}
-		// Rules, drawings and what lies on the desk are larger, specks smaller.
-		c := f.components[l-1]
-		if size := float64(max(c.Width(), c.Height())); size < f.em/3 || size > 2*f.em {
+		if !measure.LetterSized(f.components[l-1], f.em) {
 			continue
 		}
 		out = append(out, f.fromMiddle(float64(i%f.w), float64(i/f.w)))

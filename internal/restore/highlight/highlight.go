@@ -30,6 +30,9 @@ type tint struct {
 // tintCell is the side of the cells that highlighter is looked for in, in working pixels.
 const tintCell = 4
 
+// tintEdge is how many cells round a tint its soft edge takes.
+const tintEdge = 2
+
 // Find looks for light tints that the network half takes for writing: it takes printed panels for
 // paper or print, and is torn by highlighter, which is both broad like them and drawn by hand. It
 // is nil where there are none.
@@ -147,14 +150,14 @@ const coloured = 0.87
 // findLight finds the light of the page's paper, of a picture of w × h pixels: what has another
 // colour is left out and takes that round it.
 func (f *tintField) findLight(w, h int) {
-	const rim, perCell = 2, 4 // the soft edge of a tint; cells of a side
+	const perCell = 4 // of a side: a cell of the light
 	paperTint := f.tint()
 	other, near := make([]bool, len(f.Colour)), make([]bool, len(f.Colour))
 	for i, c := range f.Colour {
 		r, g, b := c[0]/paperTint[0], c[1]/paperTint[1], c[2]/paperTint[2]
 		other[i] = min(r, g, b) < coloured*max(r, g, b)
 	}
-	raster.SpreadMask(near, other, f.W, f.H, rim)
+	raster.SpreadMask(near, other, f.W, f.H, tintEdge)
 	for i, v := range near {
 		if v {
 			f.Weight[i] = 0
@@ -294,16 +297,15 @@ func (h *Highlighters) Lift(src *image.RGBA) *image.RGBA {
 }
 
 func (h *Highlighters) liftOne(dst, src *image.RGBA, t tint, light [3]*raster.Sampler) {
-	const rim = 2 // cells: the tint's soft edge
 	w, hgt := src.Rect.Dx(), src.Rect.Dy()
 	kx, ky := float64(w)/float64(h.w), float64(hgt)/float64(h.h)
-	box := image.Rect(int(float64(t.cells.Min.X-rim)*kx), int(float64(t.cells.Min.Y-rim)*ky),
-		int(math.Ceil(float64(t.cells.Max.X+rim)*kx)),
-		int(math.Ceil(float64(t.cells.Max.Y+rim)*ky))).Intersect(src.Rect)
+	box := image.Rect(int(float64(t.cells.Min.X-tintEdge)*kx), int(float64(t.cells.Min.Y-tintEdge)*ky),
+		int(math.Ceil(float64(t.cells.Max.X+tintEdge)*kx)),
+		int(math.Ceil(float64(t.cells.Max.Y+tintEdge)*ky))).Intersect(src.Rect)
 	p := tintPatch{tint: t, box: box, src: src, amount: make([]float32, box.Dx()*box.Dy()),
 		weight: make([]float32, box.Dx()*box.Dy())}
 	p.low, p.high = extremes(t.through)
-	cells, near := h.near(t, rim)
+	cells, near := h.near(t)
 	var rows [3][]float32
 	for ch := range rows {
 		rows[ch] = make([]float32, w)
@@ -322,9 +324,9 @@ func (h *Highlighters) liftOne(dst, src *image.RGBA, t tint, light [3]*raster.Sa
 	p.divideOut(dst, lights, int(math.Ceil(tintCell*kx/2)))
 }
 
-// near marks the cells of a tint and so many round them, in a frame.
-func (h *Highlighters) near(t tint, rim int) (frame image.Rectangle, near []bool) {
-	frame = t.cells.Inset(-rim)
+// near marks the cells of a tint and of its soft edge, in a frame.
+func (h *Highlighters) near(t tint) (frame image.Rectangle, near []bool) {
+	frame = t.cells.Inset(-tintEdge)
 	own := make([]bool, frame.Dx()*frame.Dy())
 	for y := t.cells.Min.Y; y < t.cells.Max.Y; y++ {
 		for x := t.cells.Min.X; x < t.cells.Max.X; x++ {
@@ -332,7 +334,7 @@ func (h *Highlighters) near(t tint, rim int) (frame image.Rectangle, near []bool
 		}
 	}
 	near = make([]bool, len(own))
-	raster.SpreadMask(near, own, frame.Dx(), frame.Dy(), rim)
+	raster.SpreadMask(near, own, frame.Dx(), frame.Dy(), tintEdge)
 	return frame, near
 }
 

@@ -98,7 +98,7 @@ func (a axis) off(p image.Point) float64   { return a.cos*float64(p.Y) - a.sin*f
 func letterCells(m *raster.RGB, scale float64, workers int) [][]image.Point {
 	w, h := raster.Scaled(m.W, scale), raster.Scaled(m.H, scale)
 	grey := raster.ResizeGrey(m.Grey(workers), m.W, m.H, w, h, workers)
-	ink := raster.Threshold(Contrast(grey, w, h, 0.7*leanEm, workers), MinContrast)
+	ink := raster.Threshold(Contrast(grey, w, h, PaperCell(leanEm), workers), MinContrast)
 	labels, components := raster.Components(ink, w)
 	across := w/leanCell + 1
 	cells := make([][]image.Point, across*(h/leanCell+1))
@@ -106,9 +106,7 @@ func letterCells(m *raster.RGB, scale float64, workers int) [][]image.Point {
 		if l == 0 {
 			continue
 		}
-		// Rules, drawings and what lies on the desk are larger, specks smaller.
-		c := components[l-1]
-		if size := max(c.Width(), c.Height()); 3*size < leanEm || size > 2*leanEm {
+		if !LetterSized(components[l-1], leanEm) {
 			continue
 		}
 		x, y := i%w, i/w

@@ -110,7 +110,7 @@ func printNear(src *image.RGBA, guess float64, workers int) Size {
 	w, h := raster.Scaled(src.Rect.Dx(), 1/reduce), raster.Scaled(src.Rect.Dy(), 1/reduce)
 	small := raster.Resize(src, w, h, workers)
 	grey := small.Grey(workers)
-	contrast := Contrast(grey, small.W, small.H, max(8, int(0.7*guess)), workers)
+	contrast := Contrast(grey, small.W, small.H, PaperCell(guess), workers)
 	runs, components := raster.Connected(raster.Threshold(contrast, MinContrast), small.W, 1)
 	dark := meanValues(contrast, runs, components)
 	var size Size
@@ -178,6 +178,13 @@ func lineHeights(components []raster.Component) []float64 {
 		}
 	}
 	return heights
+}
+
+// LetterSized says that a component of ink is as large as a character of print of an em may be.
+// Rules, drawings and what lies on the desk are larger, specks smaller.
+func LetterSized(c raster.Component, em float64) bool {
+	size := float64(max(c.Width(), c.Height()))
+	return size >= em/3 && size <= 2*em
 }
 
 // meanValues averages a plane over each component.

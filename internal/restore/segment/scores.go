@@ -7,12 +7,11 @@ import (
 
 // Confidence is the share of the ink that is plainly of one kind.
 func (s *Scores) Confidence() float64 {
-	const plain = 2 * Unit
 	ink, sure := 0, 0
 	for i, hand := range s.Hand {
 		if print := s.Print[i]; hand > 0 || print > 0 {
 			ink++
-			if int(hand)-int(print) > plain || int(print)-int(hand) > plain {
+			if int(hand)-int(print) > Sure || int(print)-int(hand) > Sure {
 				sure++
 			}
 		}

@@ -18,6 +18,7 @@ const (
 	ruleLength = 60  // and all its pieces together this
 	ruleClear  = 15  // so much of it can be seen, where a word covers all the rest
 	ruleThick  = 6   // and no thicker than this
+	ruleNear   = 3   // writing that is no further from it touches it
 	ruleHidden = 250 // writing hides no more of it than this in one place
 
 	ruleThicker = 0.9 // a line is thicker or thinner by no more than this in another place
@@ -76,21 +77,20 @@ func longEnough(c raster.Component) bool { return max(c.Width(), c.Height()) >= 
 // The network takes the foot of a stroke that meets a line for a part of the line. The line itself
 // may be of that colour, as a link's is.
 func clearRules(s *segment.Scores, plane *ink.Plane, lines []int32, pieces []raster.Component) {
-	const near = 3
 	for _, r := range plane.Runs {
 		for i := int(r.From); i < int(r.To); i++ {
 			if plane.Evidence[i] > telling && s.Hand[i] <= 0 && lines[i] == 0 &&
-				nearLine(lines, pieces, i%s.W, i/s.W, s.W, near) {
+				nearLine(lines, pieces, i%s.W, i/s.W, s.W) {
 				s.Hand[i] = segment.Unit
 			}
 		}
 	}
 }
 
-// nearLine says whether a pixel lies within so many rows and columns of a line.
-func nearLine(lines []int32, pieces []raster.Component, x, y, w, near int) bool {
-	for at := max(y-near, 0) * w; at <= min((y+near)*w, len(lines)-w); at += w {
-		for _, l := range lines[at+max(x-near, 0) : at+min(x+near, w-1)+1] {
+// nearLine says whether a pixel lies so close to a line that it touches it.
+func nearLine(lines []int32, pieces []raster.Component, x, y, w int) bool {
+	for at := max(y-ruleNear, 0) * w; at <= min((y+ruleNear)*w, len(lines)-w); at += w {
+		for _, l := range lines[at+max(x-ruleNear, 0) : at+min(x+ruleNear, w-1)+1] {
 			if l > 0 && longEnough(pieces[l-1]) {
 				return true
 			}
@@ -208,13 +208,14 @@ func (r *Rule) printed(s *segment.Scores, plane *ink.Plane) bool {
 
 // endsInWriting says that a piece of a line runs into writing at one of its ends.
 func endsInWriting(s *segment.Scores, c raster.Component) bool {
-	const near = 3
 	if c.Height() > c.Width() {
 		x := (c.X0 + c.X1) / 2
-		return written(s, true, max(c.Y0-near, 0), x) || written(s, true, min(c.Y1+near, s.H)-1, x)
+		return written(s, true, max(c.Y0-ruleNear, 0), x) ||
+			written(s, true, min(c.Y1+ruleNear, s.H)-1, x)
 	}
 	y := (c.Y0 + c.Y1) / 2
-	return written(s, false, max(c.X0-near, 0), y) || written(s, false, min(c.X1+near, s.W)-1, y)
+	return written(s, false, max(c.X0-ruleNear, 0), y) ||
+		written(s, false, min(c.X1+ruleNear, s.W)-1, y)
 }
 
 // linePixels marks the pixels of the lines, also where writing hides them.
