@@ -121,7 +121,7 @@ type section struct {
 // crossSection measures some clear cross sections from i on in direction step. Of each value it
 // takes the median: a letter that stands on the line there is outvoted.
 func (l *line) crossSection(i, step int) section {
-	const wanted, search = 7, 40
+	const wanted, search = 7, 40 // cross sections; columns
 	var found []int
 	var middles, centres []float64
 	for k := 0; k < search && len(found) < wanted; k++ {

@@ -194,7 +194,7 @@ func measureLevels(c *canvas.Canvas, page *image.RGBA, l *lightMap) levels {
 // countShares counts a sample of the pixels of the rows y0 to y1.
 func countShares(c *canvas.Canvas, page *image.RGBA, l *lightMap, y0, y1, side int,
 	paper []shareCounts, print *shareCounts) {
-	const step = 3
+	const step = 3 // pixels between those counted
 	var line [3][]float32
 	for ch := range line {
 		line[ch] = make([]float32, c.W)
@@ -232,7 +232,7 @@ func whiteOf(s *shareCounts) float32 {
 
 // whiteOfFills brings the white to the cells of the light and lifts it in the fills.
 func whiteOfFills(c *canvas.Canvas, blocks *raster.Grid, l *lightMap) *raster.Grid {
-	const fillWhite = 0.985
+	const fillWhite = 0.985 // of the light
 	g := raster.NewGrid(c.W, c.H, l.cell)
 	s, scratch := blocks.Sample(g.W, g.H), make([]float32, blocks.W)
 	for y := range g.H {
@@ -256,7 +256,7 @@ type inkMap struct {
 // mapInks sums up the ink in squares, since over a few strokes the fringes of a lens and the noise
 // of compression cancel out, and the ink's colour does not.
 func mapInks(c *canvas.Canvas, page *image.RGBA, l *lightMap) inkMap {
-	const perSquare = 2
+	const perSquare = 2 // cells
 	side := perSquare * l.cell
 	g := raster.NewGrid(c.W, c.H, side)
 	paper := make([]float32, len(g.V))
@@ -389,8 +389,8 @@ const inkLeast, fillLeast = 0.1, 0.03
 
 // colourful is 1 for ink of a colour, given what it absorbs, and 0 for grey.
 func colourful(sum [3]float32) float32 {
-	const little = 1.5 // pixels of ink: too few to tell
-	const grey, colour = 0.12, 0.25
+	const little = 1.5              // pixels of ink: too few to tell
+	const grey, colour = 0.12, 0.25 // shares of what is absorbed, by which the channels differ
 	most, least := max(sum[0], sum[1], sum[2]), min(sum[0], sum[1], sum[2])
 	if most < little {
 		return 0

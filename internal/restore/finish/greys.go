@@ -12,7 +12,12 @@ import (
 // that light like that leaves is bounded softly or reaches the border, and stains have a colour.
 // measured tells how well each cell is known to be paper or a fill, and no print.
 func markGreys(f *raster.Field, measured []float32, fill []bool) {
-	const darker, edge, tinted, sharp = 0.05, 0.08, 0.06, 0.6
+	const (
+		darker = 0.05 // than the light, as a share of it
+		edge   = 0.08 // step of light, as a share, in the mean
+		tinted = 0.06 // distance from the paper's tint
+		sharp  = 0.6  // share of the outline
+	)
 	shares := smoothShares(f, measured)
 	if shares == nil {
 		return
@@ -68,7 +73,7 @@ func tintOf(f *raster.Field, shares []float32) (tint [3]float32) {
 // reweighting (Holland and Welsch, 1977), what is darker than most being left out first.
 func smoothShares(f *raster.Field, measured []float32) []float32 {
 	const (
-		rounds = 12
+		rounds = 12    // of fitting
 		step   = 7     // of the cells one is fitted to: many are left
 		near   = 0.025 // of the light: paper
 		most   = 0.8   // share of the measured cells that must be near

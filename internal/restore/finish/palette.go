@@ -238,7 +238,7 @@ func (t *inkTally) inks() [][3]float32 {
 
 // refineInks moves each ink but black into the middle of the bins that are nearest to it.
 func refineInks(inks [][3]float32, bins []*hueBin) [][3]float32 {
-	const rounds = 4
+	const rounds = 4 // of moving: few inks move longer
 	for range rounds {
 		sums := make([]hueBin, len(inks))
 		for _, b := range bins {

@@ -151,7 +151,7 @@ func (n *lightCounts) quantiles(shares [3]float64) (out [3]float32) {
 
 // measure fills cell i with what its window holds.
 func (t *toneMap) measure(i int, counts *lightCounts) {
-	const few = 0.02
+	const few = 0.02 // share of the window that is lighter, or darker
 	q := counts.quantiles([3]float64{few, 0.5, 1 - few})
 	dark, ground, light := q[0], q[1], q[2]
 	t.dark[i], t.ground[i], t.light[i] = dark, ground, light

@@ -66,7 +66,7 @@ func rippled(s surface, curves []*curve, em float64) *bentSheet {
 // uneven is how far places of the rows are off their rows' height on the sheet, in ems, on the
 // mean; what is far off counts as half an em.
 func uneven(curves []*curve, em float64, to func(x, y float64) (float64, float64)) float64 {
-	const most = 0.5
+	const most = 0.5 // ems
 	var sum, n float64
 	var heights, sorted []float64
 	for _, l := range curves {
@@ -94,7 +94,7 @@ func uneven(curves []*curve, em float64, to func(x, y float64) (float64, float64
 // had no say in it become straighter, too (two-fold cross-validation).
 func (f *features) bent(base surface, cut bool) (b *bentSheet, sure float64) {
 	const (
-		few   = 6
+		few   = 6     // rows
 		worth = 0.035 // ems that lines are uneven by
 		most  = 0.8   // of that may be left by a ripple
 		// Of that may be left by a cylinder, which tells more of the sheet than its lines.
@@ -207,7 +207,7 @@ func (f *features) margins(to func(x, y float64) (float64, float64)) (out []*cur
 // bow is how far the most bent lines are off a straight one, from one side to the other, as a share
 // of the picture's longer side.
 func (f *features) bow() float64 {
-	const among = 0.9
+	const among = 0.9 // share of the lines that bend less
 	var bows []float64
 	for _, l := range f.curves {
 		if l.down || len(l.points) < 3 {

@@ -85,7 +85,7 @@ func (f *features) byGrid(g *gridSheet, by surface) Result {
 	const (
 		straighter = 0.85 // of the lines' unevenness may be left
 		clear      = 1.5  // times its own doubt that the network must see places moved by
-		further    = 1.1
+		further    = 1.1  // times as far
 		hardly     = 1.25 // times the unevenness may be left
 	)
 	em, curves := f.em/f.unit, longest(f.curves)
@@ -145,11 +145,11 @@ func (f *features) plane() (p *plane, edges *[4]edge, share float64) {
 // it is (nil), turned, or seen from above the whole plane of both pencils.
 func (f *features) choose(across, down pencil, sheet bool) (p *plane, whole bool) {
 	const (
-		skewed  = 0.15 * math.Pi / 180
-		fanned  = 0.004 // radians over half the longer side
-		sheared = 0.007 // radians
-		better  = 0.85  // of the slant before may be left
-		slack   = 0.002 // radians
+		skewed  = 0.15 * math.Pi / 180 // radians
+		fanned  = 0.004                // radians over half the longer side
+		sheared = 0.007                // radians
+		better  = 0.85                 // of the slant before may be left
+		slack   = 0.002                // radians
 	)
 	median := medianSlope(f.rows)
 	level := pencil{slope: across.slope}
@@ -346,7 +346,7 @@ func (f *features) column(l guideLine) guide {
 
 // trusted says that there are lines enough, and that they agree.
 func (f *features) trusted(across agreed) bool {
-	const lines, rules, share = 4, 5, 0.6
+	const lines, rules, share = 4, 5, 0.6 // of print; along an axis; of all that is found
 	if across.share < share {
 		return false
 	}
@@ -434,7 +434,7 @@ func (f *features) outer(wanted func(l *textLine) bool) (starts, ends [][2]float
 // margin finds the straight line on which most points lie, given along and across it: the guide,
 // and which points lie on it.
 func (f *features) margin(p [][2]float64) (g guide, on []int, ok bool) {
-	const few, outermost = 7, 5
+	const few, outermost = 7, 5 // lines: among others; where none reaches farther
 	tol := 0.15*f.em + 0.7
 	var best []int
 	var inliers []int
@@ -493,7 +493,6 @@ func (f *features) margin(p [][2]float64) (g guide, on []int, ok bool) {
 // print; the sure edges are then guides. Where print says too little all four must be sure, and
 // agree with what it says.
 func (f *features) agree(edges *[4]edge, across agreed, known bool) bool {
-	const off = 2 * agrees
 	sure := 0
 	for _, e := range edges {
 		if e.sure() {
@@ -509,7 +508,7 @@ func (f *features) agree(edges *[4]edge, across agreed, known bool) bool {
 	}
 	if known {
 		for _, e := range edges[:left] {
-			if e.sure() && math.Abs(across.residual(e.guide)) > off {
+			if e.sure() && math.Abs(across.residual(e.guide)) > 2*agrees {
 				return false
 			}
 		}
@@ -549,7 +548,13 @@ func (f *features) fits(edges *[4]edge) bool {
 func (f *features) down(across agreed, sheet bool) pencil {
 	square := pencil{slope: -across.slope}
 	d := fitPencil(f.columns)
-	const share, most, clear, enough, vague = 0.6, 0.12, 0.007, 0.8, 0.012
+	const (
+		share  = 0.6   // of the columns' weight
+		enough = 0.8   // weight, in half the longer side
+		most   = 0.12  // radians off the right angle that a camera sees
+		clear  = 0.007 // radians off it that are no chance
+		vague  = 0.012 // radians over half the longer side: a fan, or what it may be off by
+	)
 	told := d.count >= 2 && d.share >= share && d.weight >= enough &&
 		math.Abs(d.slope+across.slope) <= most
 	p, ok := f.squareOnSheet(across.pencil)
@@ -568,7 +573,11 @@ func (f *features) down(across agreed, sheet bool) pencil {
 
 // plausible says that a camera sees two such pencils at right angles.
 func plausible(across, down pencil) bool {
-	const small, near, far, most = 0.002, 1.0, 5.0, 0.2
+	const (
+		small     = 0.002    // product of two fans that tells nothing
+		near, far = 1.0, 5.0 // focal lengths, in half the longer side
+		most      = 0.2      // radians over half the longer side
+	)
 	d := across.fan * down.fan
 	if math.Abs(down.fan) > most || math.Abs(d) < small {
 		return false
@@ -581,7 +590,13 @@ func plausible(across, down pencil) bool {
 // at right angles on the sheet and that the camera has the usual focal length. Each column alone
 // then gives a fan; the result is their weighted median, and false unless most columns agree.
 func (f *features) squareOnSheet(across pencil) (pencil, bool) {
-	const least, share, enough, most, heavy = 0.25, 0.6, 0.4, 0.2, 0.25
+	const (
+		least  = 0.25 // half the longer side: how far off the middle a column tells a fan
+		share  = 0.6  // of the columns' weight
+		enough = 0.4  // weight, in half the longer side
+		most   = 0.2  // radians over half the longer side
+		heavy  = 0.25 // weight that one column has at most
+	)
 	var fans []guide // slope is the fan
 	total := 0.0
 	for _, g := range f.columns {
@@ -596,7 +611,11 @@ func (f *features) squareOnSheet(across pencil) (pencil, bool) {
 	}
 	fan := medianSlope(fans)
 	p := pencil{slope: -across.slope - fan*across.fan*focal*focal, fan: fan}
-	const few, long, leans = 3, 0.9, 0.03
+	const (
+		few   = 3    // columns
+		long  = 0.9  // half the longer side
+		leans = 0.03 // radians over half the longer side
+	)
 	agree, count := 0.0, 0
 	for _, g := range f.columns {
 		if math.Abs(p.residual(g)) < agrees {

@@ -23,7 +23,7 @@ func (g guide) transposed() guide { return guide{g.y, g.x, g.slope, g.weight} }
 // angle is the angle that a guide is off its axis where it is mapped to, in radians and at most so
 // much that it is no guide.
 func (g guide) angle(to func(x, y float64) (float64, float64)) float64 {
-	const most = 0.06
+	const most = 0.06 // radians
 	half := g.weight / 2
 	x0, y0 := to(g.x-half, g.y-half*g.slope)
 	x1, y1 := to(g.x+half, g.y+half*g.slope)
@@ -74,7 +74,7 @@ type follower struct {
 // and stand as high as it, off by so much at most, when seen at the slope that lines have there.
 func followers(glyphs []raster.Component, em float64, slope func(x, y float64) float64,
 	reach, off float64, found func(i int, f follower)) {
-	const maxWidth = 5
+	const maxWidth = 5 // ems between the middles
 	for i, a := range glyphs {
 		ax, ab, at := float64(a.X0+a.X1)/2, float64(a.Y1), float64(a.Y0)
 		slant := slope(ax, ab)
@@ -125,7 +125,10 @@ func (s *slopes) slope(x, y float64) float64 {
 // slopesOf finds the slope at which characters most often follow each other on the page, and where
 // lines are bent the one at which they do in each part of it.
 func slopesOf(glyphs []raster.Component, w, h int, em float64) *slopes {
-	const steps, cell = 72, 6
+	const (
+		steps = 72
+		cell  = 6 // ems: lines are parallel within a few cells
+	)
 	s := &slopes{cell: cell * em}
 	s.w, s.h = int(float64(w)/s.cell)+1, int(float64(h)/s.cell)+1
 	s.at = make([]float64, s.w*s.h)
@@ -226,7 +229,7 @@ func textLines(glyphs []raster.Component, em float64, slope func(x, y float64) f
 // fitText fits a line to the feet of a chain of characters, or to their heads where those are
 // better in line. It reports whether they stand as print does.
 func fitText(chain []raster.Component, em float64) (textLine, bool) {
-	const few = 5
+	const few = 5 // characters
 	if len(chain) < few || float64(chain[len(chain)-1].X1-chain[0].X0) < 4*em {
 		return textLine{}, false
 	}

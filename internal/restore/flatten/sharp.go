@@ -8,7 +8,7 @@ import (
 
 // sharper says that the rows of letters show more sharply on a surface than on another.
 func (f *features) sharper(s, than surface) bool {
-	const clear = 1.1
+	const clear = 1.1 // times as sharp
 	return f.sharpness(s) > clear*f.sharpness(than)
 }
 
@@ -54,7 +54,7 @@ func (f *features) sharpness(s surface) (sum float64) {
 // heightsOn tells how far down on a surface places of the picture lie, from what is so at the nodes
 // of a grid.
 func (f *features) heightsOn(s surface) func(x, y float64) float64 {
-	const step = 2.0 / 96
+	const step = 2.0 / 96 // half the longer side
 	w, h := float64(f.w)/2/f.unit, float64(f.h)/2/f.unit
 	columns, rows := int(2*w/step)+3, int(2*h/step)+3
 	heights := make([]float64, columns*rows)

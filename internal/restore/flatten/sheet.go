@@ -35,7 +35,7 @@ type ground struct {
 }
 
 func groundOf(m *raster.RGB, em float64, workers int) *ground {
-	const side = 360.0
+	const side = 360.0 // pixels: a sheet's edge is long
 	g := &ground{scale: min(1, side/float64(max(m.W, m.H)))}
 	g.w, g.h = raster.Scaled(m.W, g.scale), raster.Scaled(m.H, g.scale)
 	g.level = make([]uint8, g.w*g.h)
@@ -80,7 +80,7 @@ func (g *ground) findSheet(print [][2]float64) (edges [4]edge) {
 // cross it do, and measures the others from corner to corner.
 func (g *ground) checkCorners(edges *[4]edge) {
 	unit := 2 / float64(max(g.w, g.h))
-	const more = 0.04
+	const more = 0.04 // of the picture's side
 	for i := range edges {
 		e := &edges[i]
 		n := len(e.steps)
@@ -260,7 +260,7 @@ func (s *sheetSearch) measure(steep []place, at, slope float64) edge {
 
 // bound is how far in a line of a slope may be without leaving print outside.
 func (s *sheetSearch) bound(slope, middle float64, sign int16) float64 {
-	const stray = 0.02
+	const stray = 0.02 // share of the print
 	if len(s.points) == 0 {
 		return float64(s.w) / 2
 	}

@@ -42,10 +42,10 @@ func (p *Plane) Weigh(workers int) {
 	}
 	const (
 		floor = 0.003 // share below which a colour is unknown
-		most  = 3.0
-		least = -5.0
-		plain = -1.0 // from here on it is plainly the print's ink
-		few   = 200  // pixels: less writing tells little, so its inks are taken to be the print's
+		most  = 3.0   // log-odds
+		least = -5.0  // log-odds
+		plain = -1.0  // from here on it is plainly the print's ink
+		few   = 200   // pixels: less writing tells little, so its inks are taken to be the print's
 	)
 	var odds colourHistogram
 	for i := range odds.v {

@@ -69,7 +69,7 @@ func (m *mark) isWritten(marks, empty int) bool {
 // unlike is the log-odds that the marks were written, given that no two of them look the same. A
 // single mark may be typed; the more there are, the less likely that is.
 func unlike(marks int) float64 {
-	const one, more, most = 1, 0.75, 3.25
+	const one, more, most = 1, 0.75, 3.25 // log-odds
 	return min(one+more*float64(marks-1), most)
 }
 
@@ -217,7 +217,7 @@ func (b *box) overlay(kind *box, labels []int32, w int) *mark {
 
 // inkRound is the share of ink of a component on the way round a rectangle, a little off it.
 func (b *box) inkRound(r image.Rectangle, labels []int32, w int) float64 {
-	const off = 3
+	const off = 3 // working pixels
 	r = r.Inset(-off)
 	n, inked := 0, 0
 	count := func(x, y int) {
@@ -314,7 +314,7 @@ func (m *mark) weigh(s *segment.Scores, plane *ink.Plane, labels []int32) bool {
 // repeats says that the same mark stands in another box, as only a press can make it. All boxes
 // that are filled look alike.
 func (m *mark) repeats(marks []*mark) bool {
-	const filled, same = 0.85, 0.25
+	const filled, same = 0.85, 0.25 // share of the inside; difference, from 0 to 2
 	if m.full > filled {
 		return false
 	}

@@ -175,7 +175,7 @@ func (b *box) centre() (x, y float64) { return float64(b.X0+b.X1) / 2, float64(b
 // letter do.
 func (b *box) isRound(labels []int32, w int) bool {
 	const (
-		rays, least  = 24, 23
+		rays, least  = 24, 23     // that are sent; that meet it
 		outer, inner = 1.12, 0.84 // of the half axes: where the outline lies
 		most         = 0.01       // share of the component farther out
 	)

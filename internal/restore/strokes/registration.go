@@ -17,7 +17,7 @@ type registrationMarks struct {
 
 // findRegistrationMarks finds those of a page: in three of its corners at least, and of one size.
 func findRegistrationMarks(labels []int32, components []raster.Component, w int) registrationMarks {
-	const fewest = 3
+	const fewest = 3 // corners
 	h := len(labels) / w
 	var solid []box
 	for i, c := range components {
@@ -39,7 +39,7 @@ func findRegistrationMarks(labels []int32, components []raster.Component, w int)
 
 // keep makes the marks print, with their rims.
 func (r registrationMarks) keep(s *segment.Scores) {
-	const rim = 2
+	const rim = 2 // working pixels
 	for _, b := range r.boxes {
 		for y := max(b.Y0-rim, 0); y < min(b.Y1+rim, s.H); y++ {
 			for x := max(b.X0-rim, 0); x < min(b.X1+rim, s.W); x++ {

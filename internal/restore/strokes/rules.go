@@ -555,7 +555,7 @@ func (r *Rule) short() bool { return len(r.Centre) < rulePiece }
 
 // end is a point on the line near one of its ends, and the slope there.
 func (r *Rule) end(last bool) (x, y, slope float64) {
-	const span = 40
+	const span = 40 // columns where it can be seen
 	var n, sx, sy, sxx, sxy float64
 	for k := 0; k < len(r.Centre) && n < span; k++ {
 		i := k

@@ -86,7 +86,7 @@ func dropFalsePrint(s *segment.Scores, lines []bool) {
 // besidePrint says whether there is print near a pixel that no writing lies on, printed lines left
 // aside.
 func besidePrint(s *segment.Scores, i int, lines []bool) bool {
-	const near = 2
+	const near = 2 // working pixels
 	x, y := i%s.W, i/s.W
 	for yy := max(y-near, 0); yy <= min(y+near, s.H-1); yy++ {
 		for j := yy*s.W + max(x-near, 0); j <= yy*s.W+min(x+near, s.W-1); j++ {

@@ -127,7 +127,7 @@ func (s *shape) nearest(bySize map[[2]int][]*shape) float64 {
 	}
 	const (
 		same = 0.15 // as near as copies come in a good scan
-		many = 200
+		many = 200  // shapes
 	)
 	var near [9][]*shape
 	total := 0
