@@ -4,7 +4,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -24,10 +23,7 @@ func TestEngineCompilesWithItsValuesVariable(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for _, v := range m.values {
-		if strings.HasSuffix(v.Label(), " noTwin") {
-			return
-		}
+	if len(m.values) < len(engine) {
+		t.Errorf("%d values of %d packages", len(m.values), len(engine))
 	}
-	t.Error("a value of the engine is not among those that are varied")
 }

@@ -28,7 +28,11 @@ type span struct {
 	weight []uint32 // sums to 1<<weightBits
 }
 
-const weightBits = 12
+const (
+	weightBits = 12
+	// Half of a sum of weights along both axes: added before these are cut off, it rounds.
+	weightHalf = 1 << (2*weightBits - 1)
+)
 
 // spans works out the weights that bring n samples to m: each target averages the area it covers
 // and, when enlarging, blends the two nearest (a triangle filter in both cases).
@@ -130,7 +134,7 @@ func ResizeGrey(src []uint8, sw, sh, w, h, workers int) []uint8 {
 // ResizePair brings two planes of signed values of sw × sh to w × h at once, as [Resize] does.
 func ResizePair(a, b []int8, sw, sh, w, h, workers int) (toA, toB []int8) {
 	// Pairs lie in the halves of 64 bits, as values from 0 on, so that none runs over.
-	const zero, upper, rounding = 128, 32, 1 << (2*weightBits - 1)
+	const zero, upper = 128, 32
 	toA, toB = make([]int8, w*h), make([]int8, w*h)
 	xs, ys := spans(sw, w), spans(sh, h)
 	Rows(h, workers, func(y0, y1 int) {
@@ -147,7 +151,7 @@ func ResizePair(a, b []int8, sw, sh, w, h, workers int) (toA, toB []int8) {
 			rowA, rowB := toA[y*w:][:w], toB[y*w:][:w]
 			for x := range rowA {
 				s := &xs[x]
-				sum := uint64(rounding | rounding<<upper)
+				sum := uint64(weightHalf | weightHalf<<upper)
 				from := line[s.from:][:len(s.weight)]
 				for i, k := range s.weight {
 					sum += from[i] * uint64(k)
@@ -192,10 +196,9 @@ func addRow(line []rowSum, row []uint8, weight uint32) {
 
 // shrinkSums weighs along a row.
 func shrinkSums(r, g, b []uint8, line []rowSum, xs []span) {
-	const rounding = 1 << (2*weightBits - 1)
 	for x := range r {
 		s := &xs[x]
-		sum := rowSum{rounding | rounding<<32, rounding}
+		sum := rowSum{weightHalf | weightHalf<<32, weightHalf}
 		from := line[s.from:][:len(s.weight)]
 		for i, k := range s.weight {
 			sum.redBlue += from[i].redBlue * uint64(k)
@@ -208,10 +211,9 @@ func shrinkSums(r, g, b []uint8, line []rowSum, xs []span) {
 
 // shrinkRow weighs along a row of one plane.
 func shrinkRow(dst []uint8, line []uint32, xs []span) {
-	const rounding = 1 << (2*weightBits - 1)
 	for x := range dst {
 		s := &xs[x]
-		sum := uint32(rounding)
+		sum := uint32(weightHalf)
 		from := line[s.from:][:len(s.weight)]
 		for i, k := range s.weight {
 			sum += from[i] * k

@@ -45,13 +45,13 @@ func markFills(f *raster.Field, measured []float32, fill []bool, workers int) {
 // tintsOf is the field's colours as if all were equally bright, so that shadows hardly show. A tint
 // counts for less than a step of light: colours bleed when they are compressed.
 func tintsOf(f *raster.Field) *raster.Field {
-	const level, counts = 200, 0.45 // of 255; of a step of light
+	const counts = 0.45 // of a step of light
 	tints := &raster.Field{W: f.W, H: f.H, Colour: make([][3]float32, len(f.Colour)),
 		Weight: f.Weight}
 	for i, c := range f.Colour {
 		b := max(raster.Brightness(c), 1)
 		for ch, v := range c {
-			tints.Colour[i][ch] = level * (1 + counts*(v/b-1))
+			tints.Colour[i][ch] = 255 * (1 + counts*(v/b-1)) // as bright as white
 		}
 	}
 	return tints

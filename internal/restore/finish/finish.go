@@ -73,7 +73,7 @@ func evenOut(c *canvas.Canvas, page *image.RGBA, panels []bool) {
 // inkWhite is the least share of the paper's light from which a pixel in ink or close to it turns
 // white. Elsewhere the bound may be lower, so that print showing through from the back goes; what
 // is faint where the network sees print is faint print.
-const inkWhite = 0.9
+const inkWhite = 1 - inkLeast
 
 // fillGain is how much of the stretch to black fills and pictures get: they are to look as they
 // did.

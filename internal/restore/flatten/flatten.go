@@ -145,11 +145,9 @@ func (f *features) plane() (p *plane, edges *[4]edge, share float64) {
 // it is (nil), turned, or seen from above the whole plane of both pencils.
 func (f *features) choose(across, down pencil, sheet bool) (p *plane, whole bool) {
 	const (
-		skewed  = 0.15 * math.Pi / 180 // radians
-		fanned  = 0.004                // radians over half the longer side
-		sheared = 0.007                // radians
-		better  = 0.85                 // of the slant before may be left
-		slack   = 0.002                // radians
+		skewed = 0.15 * math.Pi / 180 // radians
+		better = 0.85                 // of the slant before may be left
+		slack  = 0.002                // radians
 	)
 	median := medianSlope(f.rows)
 	level := pencil{slope: across.slope}
@@ -164,8 +162,8 @@ func (f *features) choose(across, down pencil, sheet bool) (p *plane, whole bool
 			turned, rows, all = &t, r, a
 		}
 	}
-	if math.Abs(across.fan) < fanned && math.Abs(down.fan) < fanned &&
-		math.Abs(down.slope+across.slope) < sheared {
+	if math.Abs(across.fan) < leastFan && math.Abs(down.fan) < leastFan &&
+		math.Abs(down.slope+across.slope) < leastShear {
 		return turned, true
 	}
 	if full, ok := planeOf(across, down); ok {
@@ -346,8 +344,8 @@ func (f *features) column(l guideLine) guide {
 
 // trusted says that there are lines enough, and that they agree.
 func (f *features) trusted(across agreed) bool {
-	const lines, rules, share = 4, 5, 0.6 // of print; along an axis; of all that is found
-	if across.share < share {
+	const lines, rules = 4, 5 // of print; along an axis
+	if across.share < majority {
 		return false
 	}
 	agree, long := 0, 0.0
@@ -539,7 +537,7 @@ func (f *features) fits(edges *[4]edge) bool {
 		}
 	}
 	const enough = 0.3 // of half the longer side
-	return p.count == 2 && agree >= max(enough, 0.6*all)
+	return p.count == 2 && agree >= max(enough, majority*all)
 }
 
 // down is the pencil of the columns: at right angles to the rows unless it is clear that it is not.
@@ -549,13 +547,11 @@ func (f *features) down(across agreed, sheet bool) pencil {
 	square := pencil{slope: -across.slope}
 	d := fitPencil(f.columns)
 	const (
-		share  = 0.6   // of the columns' weight
 		enough = 0.8   // weight, in half the longer side
 		most   = 0.12  // radians off the right angle that a camera sees
-		clear  = 0.007 // radians off it that are no chance
 		vague  = 0.012 // radians over half the longer side: a fan, or what it may be off by
 	)
-	told := d.count >= 2 && d.share >= share && d.weight >= enough &&
+	told := d.count >= 2 && d.share >= majority && d.weight >= enough &&
 		math.Abs(d.slope+across.slope) <= most
 	p, ok := f.squareOnSheet(across.pencil)
 	if d.count == 2 && !sheet {
@@ -565,7 +561,7 @@ func (f *features) down(across agreed, sheet bool) pencil {
 		return p
 	}
 	if !told || d.fan == 0 && across.fan == 0 &&
-		math.Abs(d.slope+across.slope) < max(clear, 4*d.sure[0]) {
+		math.Abs(d.slope+across.slope) < max(leastShear, 4*d.sure[0]) {
 		return square
 	}
 	return d.pencil
@@ -592,7 +588,6 @@ func plausible(across, down pencil) bool {
 func (f *features) squareOnSheet(across pencil) (pencil, bool) {
 	const (
 		least  = 0.25 // half the longer side: how far off the middle a column tells a fan
-		share  = 0.6  // of the columns' weight
 		enough = 0.4  // weight, in half the longer side
 		most   = 0.2  // radians over half the longer side
 		heavy  = 0.25 // weight that one column has at most
@@ -626,7 +621,7 @@ func (f *features) squareOnSheet(across pencil) (pencil, bool) {
 	// One long margin is enough where the rows show that the sheet is far from upright before the
 	// camera.
 	sure := count >= few && agree >= enough || agree >= long && math.Abs(across.fan) >= leans
-	return p, sure && agree >= share*total && math.Abs(fan) < most
+	return p, sure && agree >= majority*total && math.Abs(fan) < most
 }
 
 // warp makes the warp that shows the sheet flat; nil if that cannot be. Where edges are given,

@@ -27,7 +27,12 @@ type agreed struct {
 	sure   [2]float64
 }
 
-const agrees = 0.014 // radians: a guide whose slope is off by less agrees
+const (
+	agrees     = 0.014 // radians: a guide whose slope is off by less agrees
+	majority   = 0.6   // of the weight of all guides: so much has to agree
+	leastFan   = 0.004 // radians over half the longer side: lines that fan out by less are parallel
+	leastShear = 0.007 // radians: rows and columns that are off by less are at right angles
+)
 
 // fitPencil finds the pencil that most guides agree with: each one alone and pairs of them
 // propose, the others vote; then a fit to those that agree. Lines fan out only if that fits
@@ -70,9 +75,8 @@ func fitPencil(guides []guide) agreed {
 	}
 	level := refine(guides, best, false)
 	fanned := refine(guides, best, true)
-	// The fan must be far above its own error and show within the picture.
-	const clear, shown = 5, 0.004
-	if math.Abs(fanned.fan) > clear*fanned.sure[1] && math.Abs(fanned.fan) > shown &&
+	const clear = 5 // times its own error
+	if math.Abs(fanned.fan) > clear*fanned.sure[1] && math.Abs(fanned.fan) > leastFan &&
 		fanned.weight > level.weight*0.98 {
 		return fanned
 	}

@@ -101,7 +101,10 @@ func besidePrint(s *segment.Scores, i int, lines []bool) bool {
 // keepUnwritten leaves a page as it is on which a few specks alone seem to be written, none as
 // large as a letter's stroke: these are print that was mistaken.
 func keepUnwritten(s *segment.Scores) {
-	const stroke, few = 48, 4 * 48 // working pixels: a line two wide and as long as an em; four
+	const (
+		stroke = 2 * segment.WorkingEm // working pixels: a line two wide and as long as an em
+		few    = 4 * stroke
+	)
 	inked := 0
 	for _, v := range s.Hand {
 		if v > 0 {
