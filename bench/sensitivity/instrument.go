@@ -24,8 +24,8 @@ import (
 
 const module = "unink"
 
-// arithmetic are the numbers that belong to a formula or to how the machine counts, and the sizes of
-// cells that others depend on. They are not tuned one by one.
+// arithmetic are the numbers that belong to a formula or to how the machine counts, and the sizes
+// of cells that others depend on. They are not tuned one by one.
 var arithmetic = []string{
 	"raster Connected.usual",
 	"raster Transpose.tile",

@@ -344,20 +344,19 @@ func (f *features) column(l guideLine) guide {
 
 // trusted says that there are lines enough, and that they agree.
 func (f *features) trusted(across agreed) bool {
-	const lines, rules = 4, 5 // of print; along an axis
+	const rules = 5 // along an axis
 	if across.share < majority {
 		return false
 	}
-	agree, long := 0, 0.0
+	long := 0.0
 	for _, l := range f.lines {
 		g := f.guide(l.ends())
 		if math.Abs(across.residual(g)) < agrees {
-			agree++
 			long += g.weight
 		}
 	}
 	const enough = 1.2 // lengths of half the longer side
-	if agree >= lines && long >= enough {
+	if long >= enough {
 		return true
 	}
 	grid := f.rules[0] >= rules && f.rules[1] >= rules
