@@ -589,7 +589,6 @@ func (f *features) squareOnSheet(across pencil) (pencil, bool) {
 		least  = 0.25 // half the longer side: how far off the middle a column tells a fan
 		enough = 0.4  // weight, in half the longer side
 		most   = 0.2  // radians over half the longer side
-		heavy  = 0.25 // weight that one column has at most
 	)
 	var fans []guide // slope is the fan
 	total := 0.0
@@ -599,16 +598,14 @@ func (f *features) squareOnSheet(across pencil) (pencil, bool) {
 		d := g.slope*g.x - across.fan*focal*focal - g.y
 		total += g.weight
 		if math.Abs(d) > least {
-			fans = append(fans, guide{slope: (g.slope + across.slope) / d,
-				weight: min(g.weight, heavy)})
+			fans = append(fans, guide{slope: (g.slope + across.slope) / d, weight: g.weight})
 		}
 	}
 	fan := medianSlope(fans)
 	p := pencil{slope: -across.slope - fan*across.fan*focal*focal, fan: fan}
 	const (
-		few   = 3    // columns
-		long  = 0.9  // half the longer side
-		leans = 0.03 // radians over half the longer side
+		few  = 3   // columns
+		long = 0.9 // half the longer side: one such margin is enough
 	)
 	agree, count := 0.0, 0
 	for _, g := range f.columns {
@@ -617,9 +614,7 @@ func (f *features) squareOnSheet(across pencil) (pencil, bool) {
 			count++
 		}
 	}
-	// One long margin is enough where the rows show that the sheet is far from upright before the
-	// camera.
-	sure := count >= few && agree >= enough || agree >= long && math.Abs(across.fan) >= leans
+	sure := count >= few && agree >= enough || agree >= long
 	return p, sure && agree >= majority*total && math.Abs(fan) < most
 }
 
