@@ -170,12 +170,12 @@ func (s *bubbleSheet) byColumn(b box) bool {
 
 func (b *box) centre() (x, y float64) { return float64(b.X0+b.X1) / 2, float64(b.Y0+b.Y1) / 2 }
 
-// isRound says that a component has a round outline, whatever is in it: from outside every ray
-// meets it at the same distance, and nothing of it lies farther out, as the corners of a dense
-// letter do.
+// isRound says that a component has a round outline, whatever is in it: from outside every ray, but
+// one at most, meets it at the same distance, and nothing of it lies farther out, as the corners of
+// a dense letter do.
 func (b *box) isRound(labels []int32, w int) bool {
 	const (
-		rays, least  = 24, 23     // that are sent; that meet it
+		rays         = 24
 		outer, inner = 1.12, 0.84 // of the half axes: where the outline lies
 		most         = 0.01       // share of the component farther out
 	)
@@ -196,7 +196,7 @@ func (b *box) isRound(labels []int32, w int) bool {
 			}
 		}
 	}
-	if hits < least {
+	if hits < rays-1 {
 		return false
 	}
 	out := 0
