@@ -69,6 +69,7 @@ var arithmetic = []string{
 	"restore/finish reach",
 	"restore/finish colourBinOf.drop",
 	"restore/finish ratioOfBin.most",
+	"restore/finish within.n",
 }
 
 // instrumented is the engine with its tuned values made variable.

@@ -104,7 +104,8 @@ func (m *instrumented) measure(dir, out, results string) error {
 			return err
 		}
 		value, factor, ok := result.Next(lines, m.values)
-		if !ok || len(lines) == 0 {
+		const told = 1 // exit status of an error that it tells itself
+		if !ok || ended.ExitCode() == told || len(lines) == 0 {
 			return ended
 		}
 		l := result.Line{Value: m.values[value].Label(), Factor: factor, Failed: ended.Error()}

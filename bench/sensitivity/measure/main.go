@@ -82,9 +82,18 @@ func (m *measurer) asItIs() error {
 		sum.Write(o.sum[:])
 		m.plain, m.used = append(m.plain, o), append(m.used, slices.Clone(tuned.Used))
 	}
-	return result.Append(m.results, result.Line{Factor: 1,
-		Sum: fmt.Sprintf("%x", sum.Sum(nil)), Figures: means.values(),
-		Seconds: time.Since(start).Seconds()})
+	l := result.Line{Factor: 1, Sum: fmt.Sprintf("%x", sum.Sum(nil)), Figures: means.values(),
+		Seconds: time.Since(start).Seconds()}
+	before, err := result.Read(m.results)
+	if err != nil {
+		return err
+	}
+	for _, b := range before {
+		if b.Value == "" && b.Sum != l.Sum {
+			return fmt.Errorf("%s has what was measured of another engine or other pages", m.results)
+		}
+	}
+	return result.Append(m.results, l)
 }
 
 // with cleans the samples with a value changed, those that depend on it.

@@ -232,7 +232,7 @@ func whiteOf(s *shareCounts) float32 {
 
 // whiteOfFills brings the white to the cells of the light and lifts it in the fills.
 func whiteOfFills(c *canvas.Canvas, blocks *raster.Grid, l *lightMap) *raster.Grid {
-	const fillWhite = 0.985 // of the light
+	const fillWhite = 0.985 // of the light: what is lighter turns white
 	g := raster.NewGrid(c.W, c.H, l.cell)
 	s, scratch := blocks.Sample(g.W, g.H), make([]float32, blocks.W)
 	for y := range g.H {
@@ -358,7 +358,7 @@ func tintAt(gains [3][]float32, x int) float32 {
 // them. chroma is by how much the channels differ in each square, in the mean, above the paper's
 // tint.
 func greyPhotographs(g *raster.Grid, l *lightMap, side int, chroma []float32) {
-	const hardly, most = 0.05, 0.98 // of the light; share of the squares
+	const hardly, most = 0.05, 0.98 // colour, of the light; share of the squares
 	class := make([]uint8, len(g.V))
 	for i, v := range l.photographs {
 		if v {

@@ -65,7 +65,7 @@ func newDepths(w, h int) *depthMap { return &depthMap{w, h, make([]uint8, w*h)} 
 // it the noise in a broad bar that lies between two shades would come out as specks of both. What
 // is nearly as deep as can be is that deep.
 func (d *depthMap) within(x, y int) int {
-	const reach, full = 2, 224
+	const reach, full = 2, 224 // pixels; depth, of 255, that is as good as all
 	if x < reach || y < reach || x >= d.w-reach || y >= d.h-reach {
 		return 0
 	}

@@ -145,7 +145,7 @@ func rowsOf(curves []*curve) (n int) {
 
 // longest leaves out the shortest of very many curves, to bound the time that they take.
 func longest(curves []*curve) []*curve {
-	const many = 200
+	const many = 200 // curves
 	if len(curves) <= many {
 		return curves
 	}

@@ -382,7 +382,7 @@ func (t *track) ahead(x int) float64 {
 }
 
 func (t *track) add(x int, y float64) {
-	const fade, every = 0.985, 4 // it is 67 columns that count
+	const fade, every = 0.985, 4 // each column before: 67 count; columns between places
 	u, v := float64(x-t.first), y-t.start
 	t.all.add(u, v)
 	t.late.fade(fade)

@@ -211,7 +211,7 @@ var taken = func() (out [3*255 + 1]float32) {
 }()
 
 func (p *Plane) findSolid(workers int) []uint8 {
-	const dark = 255 - measure.MinContrast
+	const dark = 255 - measure.MinContrast // 255ths of the light: ink lets less through
 	out := make([]uint8, len(p.Evidence))
 	raster.Rows(p.Scores.H, workers, func(y0, y1 int) {
 		for i := y0 * p.Scores.W; i < y1*p.Scores.W; i++ {

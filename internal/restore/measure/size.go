@@ -13,8 +13,8 @@ import (
 // An A4 page whose body text has an em of 24 px is about this long: the first guess at the print
 // size of a page before any of its characters is looked at.
 const (
-	PriorEm   = 24.0
-	priorSide = 1754.0
+	PriorEm   = 24.0   // pixels
+	priorSide = 1754.0 // pixels: the longer side of A4 with print of that em
 )
 
 // fewCharacters tell as much of the print's size as the first guess. With fewer, print of another
@@ -23,8 +23,8 @@ const fewCharacters = 25
 
 // How large the network may be shown print, against what it wants: as it has learned to see it.
 const (
-	smallest = 0.4
-	largest  = 1.8
+	smallest = 0.4 // times its size
+	largest  = 1.8 // times its size
 )
 
 // Size is the em of a page's body text in a picture's pixels if its lines run across and if they

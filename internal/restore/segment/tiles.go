@@ -15,8 +15,8 @@ const WorkingEm = 24
 // Bounds of the pictures that the stages and the network see. Above maxPixels a page is worked on
 // smaller than they like best; enlarging it beyond maxEnlarge shows nothing new.
 const (
-	maxPixels  = 4.5e6
-	maxEnlarge = 2.0
+	maxPixels  = 4.5e6 // of the working picture
+	maxEnlarge = 2.0   // times the page
 )
 
 // sizeAt is the size of a page whose body text, of an em of so many pixels, is brought to another.

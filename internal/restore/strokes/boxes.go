@@ -142,8 +142,7 @@ type mark struct {
 // findMark finds the box under a component that is more than a box: an outline as the nearest empty
 // boxes have it that stand in line with it. It is nil where there is none.
 func findMark(c box, empty []box, labels []int32, w int) *mark {
-	// Boxes that are tried, and how much larger than a box it is with its mark.
-	const tries, larger = 2, 3
+	const tries, larger = 2, 3 // boxes that are tried; times as large it is with its mark
 	var inLine []*box
 	for i := range empty {
 		kind := &empty[i]
@@ -169,7 +168,7 @@ func findMark(c box, empty []box, labels []int32, w int) *mark {
 
 // inLine says that two boxes stand in one column or row of boxes.
 func (b *box) inLine(other *box) bool {
-	const far, lean = 14, 0.06 // sides between them, and a skew
+	const far, lean = 14, 0.06 // sides between them; a skew
 	reach := far * other.side()
 	dx := max(float64(other.X0-b.X1), float64(b.X0-other.X1), 0)
 	dy := max(float64(other.Y0-b.Y1), float64(b.Y0-other.Y1), 0)
@@ -179,7 +178,7 @@ func (b *box) inLine(other *box) bool {
 // overlay looks for the place in a component where the outline of an empty box fits: nearly all of
 // it is ink there, and round it there is paper.
 func (b *box) overlay(kind *box, labels []int32, w int) *mark {
-	const fits, crossed = 0.92, 0.5 // shares: of the outline, and of what lies round it
+	const fits, crossed = 0.92, 0.5 // share of the outline; of what lies round it
 	kw, kh := kind.Width(), kind.Height()
 	outline := kind.ink(labels, w)
 	near, exact := b.mask(labels, w)

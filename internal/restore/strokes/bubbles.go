@@ -175,7 +175,7 @@ func (b *box) centre() (x, y float64) { return float64(b.X0+b.X1) / 2, float64(b
 // a dense letter do.
 func (b *box) isRound(labels []int32, w int) bool {
 	const (
-		rays         = 24
+		rays         = 24         // from all sides
 		outer, inner = 1.12, 0.84 // of the half axes: where the outline lies
 		most         = 0.01       // share of the component farther out
 	)

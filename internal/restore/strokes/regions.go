@@ -242,7 +242,7 @@ func (m *meetings) meet(p, q int32, d uint32) {
 // isRule says that a component is as long and thin as a ruled line. Strokes of a pen are straight
 // too, upright ones for longer.
 func isRule(c raster.Component) bool {
-	const level, upright, slim = 72, 120, 8 // working pixels; times as long as thick
+	const level, upright, slim = 72, 120, 8 // working pixels; the same; times as long as thick
 	return c.Width() >= level && c.Width() > slim*c.Height() ||
 		c.Height() >= upright && c.Height() > slim*c.Width()
 }

@@ -54,7 +54,7 @@ func (r registrationMarks) keep(s *segment.Scores) {
 
 // isSolid says that a component is a disc or a square without a hole.
 func (b *box) isSolid(labels []int32, w int) bool {
-	const full, square = 0.97, 0.93 // shares of ink: within a disc, and of a square's box
+	const full, square = 0.97, 0.93 // share of ink within a disc; in a square's box
 	if b.isRound(labels, w) && b.fullness(labels, w) >= full {
 		return true
 	}

@@ -55,7 +55,7 @@ const (
 // drawShape brings a region's ink to a square; what is too small or too large to be a letter is not
 // drawn.
 func drawShape(r *region, label int32, labels []int32, plane *ink.Plane) (s shape) {
-	const fewest, least = 25, 8 // working pixels: an area and a side
+	const fewest, least = 25, 8 // working pixels; of the longer side
 	w, h := r.Width(), r.Height()
 	if r.Area < fewest || max(w, h) < least || max(w, h) > largestShape || isRule(r.Component) {
 		return s
