@@ -77,18 +77,18 @@ func printPackage(name string, effects []effect) {
 		return cmp.Compare(b.largest(), a.largest())
 	})
 	for _, e := range large {
-		fmt.Printf("| `%s` | %.3g | %s | %s | %s |\n", e.short(), e.Number, e.Comment, e.tell(0), e.tell(1))
+		fmt.Printf("| `%s` | %.4g | %s | %s | %s |\n", e.short(), e.Number, e.Comment, e.tell(0), e.tell(1))
 	}
-	fmt.Printf("\nOf %d values, %d are above.", n, len(large))
+	if len(large) > 0 {
+		fmt.Println()
+	}
+	fmt.Printf("%d values, of which %d change a figure by %v or more.", n, len(large), notable)
 	for _, rest := range []struct {
-		names []string
 		which string
-	}{
-		{little, "change pages, by less than that"}, {nothing, "are used and change no page"},
-		{unused, "are not used on these pages"},
-	} {
+		names []string
+	}{{"By less", little}, {"Used, and no page changes", nothing}, {"Not used", unused}} {
 		if len(rest.names) > 0 {
-			fmt.Printf(" %d %s: %s.", len(rest.names), rest.which, strings.Join(rest.names, ", "))
+			fmt.Printf(" %s: %s.", rest.which, strings.Join(rest.names, ", "))
 		}
 	}
 	fmt.Println()
