@@ -34,9 +34,9 @@ const (
 func keepCurves(s *segment.Scores, plane *ink.Plane) {
 	for _, runs := range longWritten(s, plane.Runs) {
 		k := cut(runs, plane)
-		for at, drawn := range k.machineDrawn() {
+		for at, keep := range k.machineDrawn() {
 			i := (k.y+at/k.w)*s.W + k.x + at%k.w
-			if drawn && s.Hand[i] > 0 {
+			if keep && s.Hand[i] > 0 {
 				s.Relabel(i, false)
 			}
 		}
@@ -58,24 +58,24 @@ func longWritten(s *segment.Scores, runs []raster.Run) map[int32][]raster.Run {
 		}
 	}
 	maps.DeleteFunc(found, func(_ int32, of []raster.Run) bool {
-		box := boxOf(of, s.W)
-		return max(box.Dx(), box.Dy()) < curveLength
+		around := boxOf(of, s.W)
+		return max(around.Dx(), around.Dy()) < curveLength
 	})
 	return found
 }
 
 // boxOf is the box round runs of a picture of width w.
-func boxOf(runs []raster.Run, w int) (box image.Rectangle) {
+func boxOf(runs []raster.Run, w int) (around image.Rectangle) {
 	for _, r := range runs {
 		x, y := int(r.From)%w, int(r.From)/w
-		box = box.Union(image.Rect(x, y, x+int(r.To-r.From), y+1))
+		around = around.Union(image.Rect(x, y, x+int(r.To-r.From), y+1))
 	}
-	return box
+	return around
 }
 
-// stroke is a component by itself: which pixels are its own, with a rim of one, and how much light
+// cutting is a component by itself: which pixels are its own, with a rim of one, and how much light
 // each takes.
-type stroke struct {
+type cutting struct {
 	x, y  int // of its corner on the page
 	w, h  int
 	own   []bool
@@ -83,10 +83,10 @@ type stroke struct {
 }
 
 // cut takes a component out of the page. Its rim is what lies beside it and is not ink.
-func cut(runs []raster.Run, plane *ink.Plane) stroke {
+func cut(runs []raster.Run, plane *ink.Plane) cutting {
 	w, h := plane.Scores.W, plane.Scores.H
-	box := boxOf(runs, w).Inset(-1).Intersect(image.Rect(0, 0, w, h))
-	k := stroke{x: box.Min.X, y: box.Min.Y, w: box.Dx(), h: box.Dy()}
+	around := boxOf(runs, w).Inset(-1).Intersect(image.Rect(0, 0, w, h))
+	k := cutting{x: around.Min.X, y: around.Min.Y, w: around.Dx(), h: around.Dy()}
 	k.own, k.taken = make([]bool, k.w*k.h), make([]float32, k.w*k.h)
 	own := func(x, y int) {
 		at := (y-k.y)*k.w + x - k.x
@@ -97,8 +97,8 @@ func cut(runs []raster.Run, plane *ink.Plane) stroke {
 		for x := x0; x <= x1; x++ {
 			own(x, y)
 		}
-		for ny := max(y-1, box.Min.Y); ny < min(y+2, box.Max.Y); ny++ {
-			for x := max(x0-1, box.Min.X); x < min(x1+2, box.Max.X); x++ {
+		for ny := max(y-1, around.Min.Y); ny < min(y+2, around.Max.Y); ny++ {
+			for x := max(x0-1, around.Min.X); x < min(x1+2, around.Max.X); x++ {
 				if plane.Solid[ny*w+x] == 0 {
 					own(x, ny)
 				}
@@ -118,7 +118,7 @@ func (c crossing) touches(other crossing) bool { return c.from < other.to && oth
 
 // chains are what a stroke consists of down the rows: crossings of neighbouring rows, each of which
 // touches one before it and one after it.
-func (k stroke) chains() (all [][]crossing) {
+func (k cutting) chains() (all [][]crossing) {
 	var above []crossing
 	var chain []int // that each of these is in
 	for y := range k.h {
@@ -163,7 +163,7 @@ func onlyTouching(above, row []crossing) []int {
 }
 
 // crossings lists those of a row, from the left.
-func (k stroke) crossings(y int) (found []crossing) {
+func (k cutting) crossings(y int) (found []crossing) {
 	own, taken := k.own[y*k.w:][:k.w], k.taken[y*k.w:][:k.w]
 	for x := 0; x < k.w; x++ {
 		if !own[x] {
@@ -181,20 +181,20 @@ func (k stroke) crossings(y int) (found []crossing) {
 }
 
 // turned is the stroke with its axes swapped.
-func (k stroke) turned() stroke {
+func (k cutting) turned() cutting {
 	own, taken := raster.Transpose(k.own, k.w, k.h), raster.Transpose(k.taken, k.w, k.h)
-	return stroke{k.y, k.x, k.h, k.w, own, taken}
+	return cutting{k.y, k.x, k.h, k.w, own, taken}
 }
 
 // machineDrawn are the pixels of a stroke's curves, if it bends as smoothly and evenly as no hand
 // draws; otherwise none. It is looked at along both axes, in windows that overlap by two thirds.
-func (k stroke) machineDrawn() []bool {
+func (k cutting) machineDrawn() []bool {
 	var bent curve
-	var parts []part
-	for axis, s := range []stroke{k, k.turned()} {
+	var sections []section
+	for axis, s := range []cutting{k, k.turned()} {
 		for _, chain := range s.chains() {
 			if c := curveOf(chain); len(c.off) > 0 {
-				parts = append(parts, part{c, chain, axis == 1})
+				sections = append(sections, section{c, chain, axis == 1})
 				if c.turn >= curveBend {
 					bent.add(c)
 				}
@@ -205,20 +205,20 @@ func (k stroke) machineDrawn() []bool {
 		return nil
 	}
 	width, _ := spread(bent.widths)
-	drawn, straight := make([]bool, len(k.own)), make([]bool, len(k.own))
-	for _, p := range parts {
+	kept, straight := make([]bool, len(k.own)), make([]bool, len(k.own))
+	for _, p := range sections {
 		if p.belongs(width) {
-			k.mark(drawn, p)
+			k.mark(kept, p)
 		} else {
 			k.mark(straight, p)
 		}
 	}
 	in, of := float32(0), float32(0)
 	for i, t := range k.taken {
-		if drawn[i] {
+		if kept[i] {
 			in += t
 		}
-		if drawn[i] || k.own[i] && !straight[i] {
+		if kept[i] || k.own[i] && !straight[i] {
 			of += t
 		}
 	}
@@ -226,15 +226,15 @@ func (k stroke) machineDrawn() []bool {
 	case in < curveShare*of:
 		return nil
 	case in >= curveWhole*of:
-		for i := range drawn {
-			drawn[i] = drawn[i] || k.own[i] && !straight[i]
+		for i := range kept {
+			kept[i] = kept[i] || k.own[i] && !straight[i]
 		}
 	}
-	return drawn
+	return kept
 }
 
-// part is a part of a stroke, down the rows or, turned, along the columns.
-type part struct {
+// section is a part of a stroke, down the rows or, turned, along the columns.
+type section struct {
 	curve
 	chain  []crossing
 	turned bool
@@ -242,14 +242,14 @@ type part struct {
 
 // belongs says that a part is one of a curve of that width: it bends, or goes on straight for a
 // little.
-func (p part) belongs(width float64) bool {
+func (p section) belongs(width float64) bool {
 	const little = 3 * curveWindow
 	own, _ := spread(p.widths)
 	return p.turn >= curveBend ||
 		len(p.chain) < little && math.Abs(own-width) <= 2*curveUneven*width
 }
 
-func (k stroke) mark(pixels []bool, p part) {
+func (k cutting) mark(pixels []bool, p section) {
 	for _, c := range p.chain {
 		for x := c.from; x < c.to; x++ {
 			if p.turned {

@@ -16,18 +16,18 @@ func curveOn(steps int, at func(t float64) (x, y, half float64)) (*segment.Score
 	for ch := range plane.Light {
 		plane.Light[ch] = make([]uint8, sheetW*sheetH)
 	}
-	cover := make([]float64, sheetW*sheetH)
+	coverage := make([]float64, sheetW*sheetH)
 	for step := range steps {
 		px, py, half := at(float64(step) / float64(steps))
 		reach := int(half) + 2
 		for y := int(py) - reach; y <= int(py)+reach; y++ {
 			for x := int(px) - reach; x <= int(px)+reach; x++ {
 				d := math.Hypot(float64(x)-px, float64(y)-py)
-				cover[y*sheetW+x] = max(cover[y*sheetW+x], min(half+0.5-d, 1))
+				coverage[y*sheetW+x] = max(coverage[y*sheetW+x], min(half+0.5-d, 1))
 			}
 		}
 	}
-	for i, c := range cover {
+	for i, c := range coverage {
 		if c > 0.4 {
 			setInk(s, plane, i%sheetW, i/sheetW, true)
 		}
@@ -68,14 +68,14 @@ func TestCurvesOfMachinesStay(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, plane := curveOn(9000, c.at)
-			written := countWritten(s)
+			before := countWritten(s)
 			keepCurves(s, plane)
 			left := countWritten(s)
 			if c.stay && left > 0 {
-				t.Errorf("%d of %d pixels still count as written", left, written)
+				t.Errorf("%d of %d pixels still count as written", left, before)
 			}
-			if !c.stay && left < written {
-				t.Errorf("%d of %d pixels no longer count as written", written-left, written)
+			if !c.stay && left < before {
+				t.Errorf("%d of %d pixels no longer count as written", before-left, before)
 			}
 		})
 	}
@@ -87,14 +87,14 @@ func TestWritingWithinACurveIsNotKept(t *testing.T) {
 		const turn = 2 * math.Pi
 		return 350 + 90*math.Cos(turn*t), 250 + 90*math.Sin(turn*t), 1.2
 	})
-	ring := countWritten(s)
+	circle := countWritten(s)
 	for x := 330; x < 370; x++ {
 		setInk(s, plane, x, 250+x%7, true)
 	}
 	plane.Runs, _ = raster.Connected(plane.Solid, sheetW, 1)
 	keepCurves(s, plane)
 	if left := countWritten(s); left != 40 {
-		t.Errorf("of a ring of %d pixels and a word of 40 within it %d count as written", ring, left)
+		t.Errorf("of a ring of %d pixels and a word of 40 within it %d count as written", circle, left)
 	}
 }
 
