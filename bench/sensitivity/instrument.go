@@ -66,7 +66,6 @@ var arithmetic = []string{
 	"restore/strokes onRule",
 	"restore/finish paletteSize",
 	"restore/finish fullLight",
-	"restore/finish reach",
 	"restore/finish colourBinOf.drop",
 	"restore/finish ratioOfBin.most",
 	"restore/finish within.n",

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -22,6 +23,11 @@ func TestEngineCompilesWithItsValuesVariable(t *testing.T) {
 		"./bench/sensitivity/measure")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, name := range arithmetic {
+		if !slices.ContainsFunc(m.fixed, func(f fixed) bool { return f.Label() == name }) {
+			t.Errorf("the engine has no number %q to leave as it is", name)
+		}
 	}
 	if len(m.values) < len(engine) {
 		t.Errorf("%d values of %d packages", len(m.values), len(engine))

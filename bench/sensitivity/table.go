@@ -77,7 +77,8 @@ func printPackage(name string, effects []effect) {
 		return cmp.Compare(b.largest(), a.largest())
 	})
 	for _, e := range large {
-		fmt.Printf("| `%s` | %.4g | %s | %s | %s |\n", e.short(), e.Number, e.Comment, e.tell(0), e.tell(1))
+		fmt.Printf("| `%s` | %.4g | %s | %s | %s |\n", e.short(), e.Number, e.Comment,
+			e.tell(0), e.tell(1))
 	}
 	if len(large) > 0 {
 		fmt.Println()

@@ -33,8 +33,8 @@ func isRemoved(c *canvas.Canvas, i int) bool {
 // Removed is the share of the page's pixels that something was removed from.
 func Removed(c *canvas.Canvas) float64 {
 	n := 0
-	for i, v := range c.Flags {
-		if v&canvas.IsHand != 0 || c.Input != c.Src && isRemoved(c, i) {
+	for i := range c.Flags {
+		if isRemoved(c, i) {
 			n++
 		}
 	}

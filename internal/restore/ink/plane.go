@@ -295,7 +295,7 @@ func (h *colourHistogram) add(b [3]float64, mass float32) {
 	var c cube
 	c.surround(b)
 	for i, j := range &c.at {
-		h.v[j&(len(h.v)-1)] += c.share[i] * float64(mass)
+		h.v[j] += c.share[i] * float64(mass)
 	}
 	h.total += float64(mass)
 }
@@ -311,7 +311,7 @@ func (h *colourHistogram) at(b [3]float64) (v float64) {
 	var c cube
 	c.surround(b)
 	for i, j := range &c.at {
-		v += c.share[i] * h.v[j&(len(h.v)-1)]
+		v += c.share[i] * h.v[j]
 	}
 	return v
 }

@@ -11,23 +11,21 @@ import (
 	"unink/internal/restore/segment"
 )
 
-// A curve that a machine draws, such as the graph of a function, is smoother and evener than a hand
-// draws one. Where it runs for so many pixels, the middles of its crossings lie on a cubic.
+// A machine draws a curve, such as the graph of a function, more smoothly and evenly than a hand
+// does. Such a curve is looked at in windows of so many crossings, whose middles lie on a cubic.
 const curveWindow = 31
 
-// What a curve has that a machine draws, in working pixels where nothing else is said. On the pages
-// that training learns from, two of 114 strokes so long and curved have it that a pen drew, one of
-// 64 that a stylus drew, and 13 of 96 pieces of the printed graphs.
+// What tells a curve that a machine drew, in working pixels where nothing else is said.
 const (
 	curveLength  = 60   // of its longer side
-	curveWindows = 4    // so often it is looked at
-	curveTurn    = 1    // radians: it bends so far in all
-	curveBend    = 0.03 // and each part of it; straight lines are drawn with rulers
-	curveShare   = 0.75 // of its ink lies where it is looked at
-	curveWhole   = 0.9  // and of the ink of what nothing but a curve is
-	curveOff     = 0.09 // root mean square of how far it is off the cubic, in nine windows of ten
-	curveUneven  = 0.08 // standard deviation of its width against the mean, in half of the windows
-	curveSteep   = 1.5  // slope to which it is looked at along an axis
+	curveWindows = 4    // windows that it has at least
+	curveTurn    = 1    // radians that it bends by in all, at least
+	curveBend    = 0.03 // and each section of it: hands draw straight lines with rulers
+	curveShare   = 0.75 // of the ink that is not straight: the curve has at least so much
+	curveWhole   = 0.9  // of that ink: from here on the rest is the curve's, too
+	curveOff     = 0.09 // root mean square off the cubic at most, in nine windows of ten
+	curveUneven  = 0.08 // deviation of its width, as a share of it, at most, in half of the windows
+	curveSteep   = 1.5  // slope of a window at most: what is steeper shows along the other axis
 )
 
 // keepCurves makes print what seems written of the curves that a machine drew.
@@ -43,18 +41,19 @@ func keepCurves(s *segment.Scores, plane *ink.Plane) {
 	}
 }
 
-// longWritten are the runs of each long component of ink some of which seems written.
+// longWritten are the runs of each long component of ink that seems written, if only in part.
 func longWritten(s *segment.Scores, runs []raster.Run) map[int32][]raster.Run {
-	found := map[int32][]raster.Run{}
+	some := map[int32]bool{}
 	for _, r := range runs {
-		if found[r.Label] == nil && slices.ContainsFunc(s.Hand[r.From:r.To],
+		if !some[r.Label] && slices.ContainsFunc(s.Hand[r.From:r.To],
 			func(v int8) bool { return v > 0 }) {
-			found[r.Label] = []raster.Run{}
+			some[r.Label] = true
 		}
 	}
+	found := map[int32][]raster.Run{}
 	for _, r := range runs {
-		if of := found[r.Label]; of != nil {
-			found[r.Label] = append(of, r)
+		if some[r.Label] {
+			found[r.Label] = append(found[r.Label], r)
 		}
 	}
 	maps.DeleteFunc(found, func(_ int32, of []raster.Run) bool {
@@ -73,8 +72,8 @@ func boxOf(runs []raster.Run, w int) (around image.Rectangle) {
 	return around
 }
 
-// cutting is a component by itself: which pixels are its own, with a rim of one, and how much light
-// each takes.
+// cutting is a component cut out of the page: which pixels of its box are its own, with a rim of
+// one, and how much light each takes.
 type cutting struct {
 	x, y  int // of its corner on the page
 	w, h  int
@@ -116,8 +115,8 @@ type crossing struct {
 
 func (c crossing) touches(other crossing) bool { return c.from < other.to && other.from < c.to }
 
-// chains are what a stroke consists of down the rows: crossings of neighbouring rows, each of which
-// touches one before it and one after it.
+// chains are the pieces of a stroke between its ends and where it divides: crossings of rows, one
+// below the other.
 func (k cutting) chains() (all [][]crossing) {
 	var above []crossing
 	var chain []int // that each of these is in
@@ -137,8 +136,8 @@ func (k cutting) chains() (all [][]crossing) {
 	return all
 }
 
-// onlyTouching is the crossing above that each of a row touches, if these two touch no other; -1 of
-// the rest.
+// onlyTouching finds, for each crossing of a row, the one above that it touches, by its index; -1
+// if either of the two touches another, or it touches none.
 func onlyTouching(above, row []crossing) []int {
 	found, met := make([]int, len(row)), make([]int, len(above))
 	times := make([]int, len(row))
@@ -186,8 +185,8 @@ func (k cutting) turned() cutting {
 	return cutting{k.y, k.x, k.h, k.w, own, taken}
 }
 
-// machineDrawn are the pixels of a stroke's curves, if it bends as smoothly and evenly as no hand
-// draws; otherwise none. It is looked at along both axes, in windows that overlap by two thirds.
+// machineDrawn marks the pixels of a stroke's curves, if a machine drew them; otherwise it is nil.
+// The stroke is looked at along both axes, in windows that overlap by two thirds.
 func (k cutting) machineDrawn() []bool {
 	var bent curve
 	var sections []section
@@ -233,14 +232,14 @@ func (k cutting) machineDrawn() []bool {
 	return kept
 }
 
-// section is a part of a stroke, down the rows or, turned, along the columns.
+// section is a chain and what its windows tell. Turned, its rows are the page's columns.
 type section struct {
 	curve
 	chain  []crossing
 	turned bool
 }
 
-// belongs says that a part is one of a curve of that width: it bends, or goes on straight for a
+// belongs says that a section is part of a curve of that width: it bends, or goes on straight for a
 // little.
 func (p section) belongs(width float64) bool {
 	const little = 3 * curveWindow
@@ -286,7 +285,7 @@ func (c *curve) add(other curve) {
 	c.turn += other.turn
 }
 
-// machineDrawn says that a curve bends, and is as smooth and even as no hand draws it.
+// machineDrawn says that a curve bends, and is smoother and evener than a hand draws it.
 func (c *curve) machineDrawn() bool {
 	if len(c.off) < curveWindows || c.turn < curveTurn {
 		return false

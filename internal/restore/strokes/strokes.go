@@ -43,8 +43,9 @@ func Decide(ctx context.Context, judge nn.Runner, s *segment.Scores, plane *ink.
 
 // decide has each region of ink judged in view of its neighbours and of the page, so that no half
 // strokes remain and no specks of print go: once by the inks that the segmenter tells of, and once
-// by those of what was then found to be written. Marks in tick boxes and bubbles are found apart
-// and have the last word. It returns the page's printed lines and these marks.
+// by those of what was then found to be written. Curves that a machine drew are print each time:
+// the second judgement goes by it, and may not undo it. Marks in tick boxes and bubbles are found
+// apart and have the last word. It returns the page's printed lines and these marks.
 func decide(ctx context.Context, judge nn.Runner, s *segment.Scores, plane *ink.Plane,
 	workers int) ([]Rule, []*mark, error) {
 	var marks []*mark
