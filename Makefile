@@ -7,7 +7,7 @@ RACE := ./internal/gate ./internal/fleet ./internal/bulk ./internal/httpapi/... 
 FUZZTIME ?= 10s
 LINT := go tool -modfile=tools.mod golangci-lint
 
-.PHONY: deps build npm run services services-stop test race lint bench bench-quality bench-finish bench-real bench-labelled picture train fuzz vuln soak resilience bench-load
+.PHONY: deps build npm run services services-stop test race lint test-training bench bench-quality bench-finish bench-real bench-labelled picture train fuzz vuln soak resilience bench-load
 
 # ONNX Runtime for this platform and PDFium, verified by checksum, and the bundle of the web pages; each is left alone when it is up to date.
 deps:
@@ -57,6 +57,10 @@ lint: deps
 	internal/webui/node_modules/.bin/tsc -p internal/webui/src/worker
 	internal/webui/node_modules/.bin/tsc -p internal/webui/npm
 	$(MAKE) -C training lint
+
+# The tests of training/, in an environment of 6 GB.
+test-training:
+	$(MAKE) -C training deps test
 
 # The figures of docs/benchmarks.md: speed and memory; synthetic pages; the scan finish; real pages, with DIR=path.
 bench: deps

@@ -37,7 +37,7 @@ SHRINK = (0.8, 1.5)
 SMALLER = 0.3  # share of the pieces that are shown smaller, down to the smallest of these
 BLURRED, REWEIGHTED = 0.2, 0.2  # shares that are out of focus, and that are bolder or lighter
 # files of pieces that nobody can tell which way up they lie; share of them
-UNTOLD, UNTOLD_SHARE = "untold-", 0.15
+UNTOLD, UNTOLD_SHARE = "untold-", 0.2
 
 
 def photographed(rng, rgb):
@@ -112,8 +112,8 @@ def make_part(folder, seed):
 
 def make_lines(folder, seed):
     """Writes as many pieces in every script, a tenth of them handwriting alone, and two fifths as
-    many that nobody can tell which way up they lie: three quarters are of scripts that are not
-    known, the others drawings."""
+    many that nobody can tell which way up they lie: two fifths are of scripts that are not known,
+    two fifths of scripts that are made up, the others drawings."""
     cv2.setNumThreads(1)
     rng = np.random.default_rng([seed, 1])
     sheets = [
@@ -124,9 +124,15 @@ def make_lines(folder, seed):
     told = lambda: (
         of_sheet(rng, sheets) if sheets and rng.random() < 0.1 else printed(lines.of_language)
     )
-    untold = lambda: (
-        drawn(lines.drawing(rng, PIECE)) if rng.random() < 0.25 else printed(lines.of_unknown)
-    )
+
+    def untold():
+        kind = rng.random()
+        if kind < 0.2:
+            return drawn(lines.drawing(rng, PIECE))
+        if kind < 0.6:
+            return drawn(lines.invented(rng, PIECE, EM))
+        return printed(lines.of_unknown)
+
     for name, make, count in (
         (f"lines-{seed:05d}.npy", told, PART),
         (f"{UNTOLD}{seed:05d}.npy", untold, 2 * PART // 5),

@@ -3,7 +3,7 @@ training.layouts.text, and in scripts beyond them.
 
 What the scripts beyond say nobody here knows, so that neither is it known which way up they stand:
 they teach the orientation network to be unsure (outlier exposure, Hendrycks et al., 2019), as do
-drawings without letters. Scripts are held out by their names.
+scripts that are made up and drawings without letters. Scripts are held out by their names.
 """
 
 import collections
@@ -167,6 +167,59 @@ def draw(rng, side, em, kind):
         pen.text((x * FINE, y * FINE), line, ink, face, direction=direction)
         y += leading * large / size
         heads = heads and rng.random() < 0.4
+    return np.asarray(picture.resize((side, side), Image.Resampling.BOX))
+
+
+def alphabet(rng):
+    """The letters of a script that nobody uses: [[polyline, ...], ...], each polyline float [N, 2]
+    in ems, y down from the top of the small letters."""
+    high, wide, bent = rng.uniform(0.4, 0.8), rng.uniform(0.25, 0.7), rng.random()
+    nodes = np.array([(x * wide, y * high) for x in (0, 0.5, 1) for y in (0, 0.33, 0.67, 1)])
+    outside = rng.uniform(0, 0.3)  # share of the letters with a stroke above or below the others
+    t = np.linspace(0, 1, 9)[:, None]
+
+    def stroke(reach=0.0):
+        a, b = nodes[rng.permutation(len(nodes))[:2]]
+        if reach:
+            b = np.array([b[0], reach])
+        if rng.random() < 0.12:
+            turn = 2 * math.pi * t
+            return a + np.hstack([np.cos(turn), np.sin(turn)]) * rng.uniform(0.08, 0.25, 2)
+        bow = rng.normal(0, 0.6) if rng.random() < bent else 0
+        return a + (b - a) * t + (b - a)[::-1] * (-1, 1) * bow * np.sin(math.pi * t)
+
+    def letter():
+        found = [stroke() for _ in range(int(rng.integers(1, 5)))]
+        if rng.random() < outside:
+            found.append(stroke(-0.35 if rng.random() < 0.5 else high + 0.35))
+        return found
+
+    return [letter() for _ in range(int(rng.integers(12, 45)))]
+
+
+def invented(rng, side, em):
+    """A block of lines in a script that nobody uses, grey uint8 [side, side]."""
+    letters, size = alphabet(rng), em * math.exp(rng.normal(0, 0.2))
+    picture = Image.new("L", (side * FINE, side * FINE), 255)
+    pen, ink = ImageDraw.Draw(picture), int(rng.choice((0, 0, 0, 40, 110)))
+    width = max(round(size * rng.uniform(0.06, 0.16) * FINE), 2)
+    leading, gap = size * rng.uniform(1.3, 2.4), size * rng.uniform(0.08, 0.25)
+    barred = rng.random() < 0.15  # words hang on a line, as in Devanagari
+    y = rng.uniform(-size, size)
+    while y < side:
+        x = rng.uniform(-20, 40)
+        while x < side * rng.uniform(0.5, 1.5):
+            begun = x
+            for _ in range(int(rng.integers(1, 9))):
+                strokes = some(rng, letters)
+                for points in strokes:
+                    at = (np.array([x, y]) + points * size) * FINE
+                    pen.line([tuple(p) for p in at], ink, width, joint="curve")
+                x += gap + size * max(points[:, 0].max() for points in strokes)
+            if barred:
+                pen.line([begun * FINE, y * FINE, x * FINE, y * FINE], ink, width)
+            x += size * rng.uniform(0.3, 0.6)
+        y += leading
     return np.asarray(picture.resize((side, side), Image.Resampling.BOX))
 
 
