@@ -50,26 +50,36 @@ func decide(ctx context.Context, judge nn.Runner, s *segment.Scores, plane *ink.
 	workers int) ([]Rule, []*mark, error) {
 	var marks []*mark
 	var registration registrationMarks
+	var seals []seal
 	var search sync.WaitGroup
 	search.Go(func() { marks, registration = findMarks(s, plane) })
+	search.Go(func() { seals = findSeals(plane) })
 	g := groundOf(s, plane)
 	v := g.survey(s, plane, workers)
 	search.Wait()
 	if err := v.settle(ctx, judge, s); err != nil {
 		return nil, nil, err
 	}
-	keepCurves(s, plane)
+	keepDrawn(s, plane, seals)
 	plane.Weigh(workers)
 	if err := g.survey(s, plane, workers).settle(ctx, judge, s); err != nil {
 		return nil, nil, err
 	}
-	keepCurves(s, plane)
+	keepDrawn(s, plane, seals)
 	for _, m := range marks {
 		m.relabel(s)
 	}
 	registration.keep(s)
 	clearRules(s, plane, g.lines, g.pieces)
 	return printedRules(s, plane, g.lines, g.pieces), marks, nil
+}
+
+// keepDrawn makes print what a machine drew and somebody stamped.
+func keepDrawn(s *segment.Scores, plane *ink.Plane, seals []seal) {
+	keepCurves(s, plane)
+	for _, l := range seals {
+		l.keep(s)
+	}
 }
 
 // tidy puts right, once it is known which strokes go, what lies along and under them: printed lines
