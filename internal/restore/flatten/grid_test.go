@@ -129,6 +129,26 @@ func TestTheNetworkIsNotBelievedAgainstStraightLines(t *testing.T) {
 	}
 }
 
+// Lines that fan out fit a sheet that is seen at an angle. Where the network is sure that it is not,
+// they are put straight where they are, and no side of the page grows.
+func TestASurfaceThatTheNetworkDoesNotSeeIsNotBelieved(t *testing.T) {
+	const cx, cy = restoretest.PageWidth / 2, restoretest.PageHeight / 2
+	at := func(x, y float64) (float64, float64) {
+		return x, cy + (y-cy)*(1+0.2*(x-cx)/restoretest.PageWidth)
+	}
+	f, err := find(context.Background(), &bowingNetwork{doubt: 0.05},
+		restoretest.Seen(restoretest.Page(), at), 2)
+	if err != nil || f.Warp == nil {
+		t.Fatalf("the page is left: %+v, %v", f, err)
+	}
+	left, _ := picturePlace(f.Warp, 0.2, 0.5)
+	middle, _ := picturePlace(f.Warp, 0.5, 0.5)
+	right, _ := picturePlace(f.Warp, 0.8, 0.5)
+	if d := math.Abs(left + right - 2*middle); d > 3 {
+		t.Errorf("one half of the page is %.1f pixels wider than the other", d)
+	}
+}
+
 func TestFlattenStopsWhenTheNetworkFails(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -19,21 +19,22 @@ type seal struct {
 
 // What tells a seal, in working pixels where nothing else is said.
 const (
-	sealPale     = 24   // 255ths of the light that its ink takes of a channel, at least
-	sealGrey     = 12   // the same, by which the channels differ
-	sealCell     = 6    // side of the cells in which its pieces are neighbours
-	sealLeast    = 56   // its longer side
-	sealMost     = 420  // the same
-	sealRound    = 0.45 // its shorter side against the longer
-	sealAngles   = 120  // directions in which its outermost ink is looked for
-	sealOff      = 0.03 // of the radius: ink of the ring lies as far off the ellipse at most
-	sealExact    = 0.01 // the same, root mean square
-	sealClosed   = 0.75 // share of the directions that have ink of the ring
-	sealInner    = 0.85 // of the radius: what lies nearer to the middle is in the ring
-	sealSectors  = 12   // into which what is in the ring is parted
-	sealAround   = 0.4  // share of the sectors that have ink in the ring
-	sealSigns    = 0.1  // share of a seal's ink that lies in the ring, at least
-	sealCovering = 0.6  // share of its ellipse that its ink covers at most
+	sealPale     = 24    // 255ths of the light that its ink takes of a channel, at least
+	sealGrey     = 12    // the same, by which the channels differ
+	sealCell     = 6     // side of the cells in which its pieces are neighbours
+	sealLeast    = 56    // its longer side
+	sealMost     = 420   // the same
+	sealRound    = 0.45  // its shorter side against the longer
+	sealAngles   = 120   // directions in which its outermost ink is looked for
+	sealOff      = 0.03  // of the radius: ink of the ring lies as far off the ellipse at most
+	sealExact    = 0.008 // the same, root mean square
+	sealClosed   = 0.75  // share of the directions that have ink of the ring
+	sealInner    = 0.85  // of the radius: what lies nearer to the middle is in the ring
+	sealOuter    = 0.5   // the same: words run round farther out
+	sealSectors  = 12    // into which what is in the ring is parted
+	sealAround   = 0.25  // share of the sectors that have ink there
+	sealSigns    = 0.1   // share of a seal's ink that lies in the ring, at least
+	sealCovering = 0.7   // share of its ellipse that its ink covers at most
 )
 
 // findSeals finds the seals of a page by their shape and colour.
@@ -244,10 +245,14 @@ func (e ellipse) hasSigns(inked []uint8, w int, at image.Rectangle) bool {
 				continue
 			}
 			all++
-			if e.radius(float64(x), float64(y)) > sealInner {
+			r := e.radius(float64(x), float64(y))
+			if r > sealInner {
 				continue
 			}
 			inner++
+			if r < sealOuter {
+				continue
+			}
 			angle := math.Atan2(float64(y)-e.y0, float64(x)-e.x0)/math.Pi + 1
 			sectors[min(int(angle/2*sealSectors), sealSectors-1)]++
 		}
