@@ -129,8 +129,8 @@ func TestTheNetworkIsNotBelievedAgainstStraightLines(t *testing.T) {
 	}
 }
 
-// Lines that fan out fit a sheet that is seen at an angle. Where the network is sure that it is not,
-// they are put straight where they are, and no side of the page grows.
+// Lines that fan out fit a sheet that is seen at an angle. Where the network is sure that it is
+// not, they are put straight where they are, and no side of the page grows.
 func TestASurfaceThatTheNetworkDoesNotSeeIsNotBelieved(t *testing.T) {
 	const cx, cy = restoretest.PageWidth / 2, restoretest.PageHeight / 2
 	at := func(x, y float64) (float64, float64) {

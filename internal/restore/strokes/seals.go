@@ -9,8 +9,8 @@ import (
 	"unink/internal/restore/segment"
 )
 
-// A seal is stamped: a ring of coloured ink with words or signs of the same ink in it. No hand draws
-// an ellipse as exactly, and what a compass draws has nothing of its ink written all round in it.
+// A seal is stamped: a ring of coloured ink with words or signs of the same ink in it. No hand
+// draws an ellipse as exactly, and in what compasses draw there are no words all round.
 type seal struct {
 	ellipse
 	at    image.Rectangle
@@ -140,8 +140,8 @@ func (e ellipse) radius(x, y float64) float64 {
 // area is that of the ellipse, in pixels.
 func (e ellipse) area() float64 { return 2 * math.Pi / math.Sqrt(4*e.p*e.r-e.q*e.q) }
 
-// fitRing lays an ellipse through places, most of which lie on it. It fails where too few do, or not
-// exactly. What lies far off counts little from the start (Cauchy's weights).
+// fitRing lays an ellipse through places, most of which lie on it. It fails where too few do, or
+// not exactly. What lies far off counts little from the start (Cauchy's weights).
 func fitRing(all []point) (e ellipse, ok bool) {
 	const rounds, scale = 12, 0.04
 	weights := make([]float64, len(all))

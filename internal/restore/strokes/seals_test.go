@@ -22,7 +22,7 @@ func TestSealsStay(t *testing.T) {
 		"oval seal":  {blue, 1.5, 0, 16, true},
 		"compasses":  {blue, 1, 0, 0, false},
 		"hand":       {red, 1, 0.04, 16, false},
-		"few signs":  {red, 1, 0, 3, false},
+		"few signs":  {red, 1, 0, 2, false},
 		"black ring": {black, 1, 0, 16, false},
 	} {
 		t.Run(name, func(t *testing.T) {
