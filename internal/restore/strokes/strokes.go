@@ -89,6 +89,7 @@ func tidy(s *segment.Scores, rules []Rule) {
 	takeCrossings(s, rules)
 	joinSpecks(s, lines)
 	dropFalsePrint(s, lines)
+	dropFragments(s, lines)
 }
 
 // keepOthers takes the strokes whose ink is not in the set out of the scores: they are then kept

@@ -83,6 +83,38 @@ func dropFalsePrint(s *segment.Scores, lines []bool) {
 	}
 }
 
+// dropFragments gives writing the small pieces of print in it that the network takes for writing
+// before all: a page without the writing would show them as specks. What is as large as a letter
+// stays, and so does what is a part of something larger.
+func dropFragments(s *segment.Scores, lines []bool) {
+	const (
+		fragment = 60                   // working pixels
+		surely   = 3 * segment.Unit / 2 // log-odds of writing, in the mean
+	)
+	print := make([]uint8, len(s.Hand))
+	for i := range print {
+		if s.Print[i] > 0 && !lines[i] {
+			print[i] = 1
+		}
+	}
+	runs, components := raster.Connected(print, s.W, 1)
+	hand := make([]int, len(components))
+	for _, r := range runs {
+		for _, v := range s.Hand[r.From:r.To] {
+			hand[r.Label-1] += int(v)
+		}
+	}
+	for _, r := range runs {
+		c := components[r.Label-1]
+		if c.Area > fragment || hand[r.Label-1] < surely*c.Area {
+			continue
+		}
+		for i := int(r.From); i < int(r.To); i++ {
+			s.Relabel(i, true)
+		}
+	}
+}
+
 // besidePrint says whether there is print near a pixel that no writing lies on, printed lines left
 // aside.
 func besidePrint(s *segment.Scores, i int, lines []bool) bool {

@@ -70,6 +70,39 @@ func TestSpecksOfAStrokeAreWriting(t *testing.T) {
 	}
 }
 
+// A small piece that is taken for print under a stroke goes with the stroke, if it is writing before
+// all. A letter under it stays, and so does a piece of one that goes on beside it.
+func TestFragmentsAmidWritingAreWriting(t *testing.T) {
+	for name, c := range map[string]struct {
+		w, h  int
+		hand  int8
+		stays bool
+	}{
+		"fragment":        {4, 6, 2 * segment.Unit, false},
+		"letter":          {8, 10, 2 * segment.Unit, true},
+		"hardly writing":  {4, 6, segment.Unit, true},
+		"goes on outside": {20, 2, 2 * segment.Unit, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			row := strings.Repeat("h", 12) + strings.Repeat(" ", 12)
+			s := drawn(slices.Repeat([]string{row}, 14)...)
+			for y := 2; y < 2+c.h; y++ {
+				for x := 2; x < 2+c.w; x++ {
+					i := y*s.W + x
+					s.Print[i] = 2 * segment.Unit
+					if s.Hand[i] > 0 {
+						s.Hand[i] = c.hand
+					}
+				}
+			}
+			dropFragments(s, make([]bool, len(s.Hand)))
+			if got := s.Print[3*s.W+3] > 0; got != c.stays {
+				t.Errorf("it is print: %v", got)
+			}
+		})
+	}
+}
+
 // Print under a stroke stays where it goes on beside it, or where the network sees it clearly.
 func TestPrintUnderStrokes(t *testing.T) {
 	const doubtful, clearly = segment.Unit / 2, segment.Unit
