@@ -70,8 +70,8 @@ func TestSpecksOfAStrokeAreWriting(t *testing.T) {
 	}
 }
 
-// A small piece that is taken for print under a stroke goes with the stroke, if it is writing before
-// all. A letter under it stays, and so does a piece of one that goes on beside it.
+// A small piece that is taken for print under a stroke goes with the stroke, if it is writing
+// before all. A letter under it stays, and so does a piece of one that goes on beside it.
 func TestFragmentsAmidWritingAreWriting(t *testing.T) {
 	for name, c := range map[string]struct {
 		w, h  int
