@@ -12,15 +12,20 @@ import (
 // Report says what was done to a page, and how sure the stages were. As JSON it is the report of
 // the API; the command line's JSON has these values among those of the file.
 type Report struct {
-	Removed   float64 `json:"removed"`   // share of the page's pixels that were removed, 0 to 1
-	Turned    int     `json:"turned"`    // degrees clockwise that the page was turned to stand upright: 0, 90, 180 or 270
-	Flattened bool    `json:"flattened"` // perspective, skew or curl was undone
-	Skew      float64 `json:"skew"`      // degrees clockwise by which the page was skewed at its middle, which was undone
-	Curl      float64 `json:"curl"`      // how far lines of print bowed, which was undone, as a share of the page's longer side; 0 if it was not bent
+	Removed float64 `json:"removed"` // share of the page's pixels that were removed, 0 to 1
+	// degrees clockwise that the page was turned to stand upright: 0, 90, 180 or 270
+	Turned    int  `json:"turned"`
+	Flattened bool `json:"flattened"` // perspective, skew or curl was undone
+	// degrees clockwise by which the page was skewed at its middle, which was undone
+	Skew float64 `json:"skew"`
+	// how far lines of print bowed, which was undone, as a share of the page's longer side; 0 if it
+	// was not bent
+	Curl float64 `json:"curl"`
 	// where the result's corners were, if it was flattened
-	Corners    *Corners   `json:"corners,omitempty"`
-	Unfinished bool       `json:"unfinished,omitempty"` // the scan finish was left out: the page is light on dark, or would have lost print
-	Moire      int        `json:"moire"`                // waves of a photographed screen's pattern that were taken away
+	Corners *Corners `json:"corners,omitempty"`
+	// the scan finish was left out: the page is light on dark, or would have lost print
+	Unfinished bool       `json:"unfinished,omitempty"`
+	Moire      int        `json:"moire"` // waves of a photographed screen's pattern, taken away
 	Confidence Confidence `json:"confidence"`
 	Timings    Timings    `json:"ms"`
 }
