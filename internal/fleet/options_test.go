@@ -47,7 +47,7 @@ func TestOptionsOfALaterVersion(t *testing.T) {
 	if o, err := readOptions([]byte(named)); err != nil || o != everyOption {
 		t.Errorf("%s is read as %+v (%v)", named, o, err)
 	}
-	for _, wire := range []string{`{"finish":2}`, `{"finish":"newspaper"}`, `{"remove":64}`,
+	for _, wire := range []string{`{"finish":200}`, `{"finish":"newspaper"}`, `{"remove":64}`,
 		`{"remove":"violet"}`, `{"format":"gif"}`, `{"format":-1}`, `{"layers":1}`, `{"keepStamps":true}`,
 		`[]`, ``} {
 		if o, err := readOptions([]byte(wire)); err == nil {

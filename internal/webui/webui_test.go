@@ -98,11 +98,11 @@ func TestLanguageIsChosen(t *testing.T) {
 	page := u.Page("front", nil)
 	for _, test := range []struct{ cookie, accept, want string }{
 		{"", "", "en"},
-		{"", "fr, de;q=0.5", "en"},
+		{"", "vo, tlh;q=0.5", "en"},
 		{"", "zh-CN,zh;q=0.9,en;q=0.8", "zh-CN"},
 		{"", "zh-TW", "zh-CN"},
 		{"", "en-GB,en;q=0.9,zh;q=0.8", "en"},
-		{"", "fr;q=1, zh;q=0.3, en;q=0.2", "zh-CN"},
+		{"", "vo;q=1, zh;q=0.3, en;q=0.2", "zh-CN"},
 		{"", "zh;q=nonsense", "en"},
 		{"zh-CN", "en", "zh-CN"},
 		{"xx", "zh", "zh-CN"},

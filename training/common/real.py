@@ -294,7 +294,8 @@ def prepare(fold=None, processes=2):
         found = []
         kinds = ("pages", prepare_page), ("digital", prepare_digital), ("print", prepare_print)
         for kind, prepare_one in kinds:
-            rows = rows_of(root() / kind / "index.tsv")
+            index = root() / kind / "index.tsv"
+            rows = rows_of(index) if index.is_file() else []
             if kind == "digital":
                 rows = [row for row in rows if row["printed"] == "yes"]
             found += pool.map(functools.partial(prepare_one, fold=fold), rows)

@@ -131,6 +131,11 @@ class Composer:
     def page(self, rng):
         if self.papers and (rng.random() < PAPER_SHARE or not (self.documents or self.layouts)):
             return papers.paper_of(int(rng.integers(self.papers)), self.split)
+        if not (self.documents or self.layouts):
+            raise FileNotFoundError(
+                f"no printed pages in {self.data / 'pages' / self.split}: "
+                "training.layouts.library render makes some"
+            )
         while True:
             group = self.documents
             if self.layouts and (not group or rng.random() < LAYOUT_SHARE):
