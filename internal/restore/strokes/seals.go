@@ -4,6 +4,7 @@ import (
 	"image"
 	"math"
 
+	"unink/internal/lsq"
 	"unink/internal/raster"
 	"unink/internal/restore/ink"
 	"unink/internal/restore/segment"
@@ -183,18 +184,13 @@ func fitEllipse(all []point, weights []float64) (e ellipse, ok bool) {
 	for _, at := range all {
 		size = max(size, math.Hypot(at.x-mx, at.y-my))
 	}
-	var m [5][6]float64
-	for k, at := range all {
+	normal := lsq.NewNormal(5)
+	for i, at := range all {
 		x, y := (at.x-mx)/size, (at.y-my)/size
-		row := [6]float64{x * x, x * y, y * y, x, y, 1}
-		for i := range m {
-			for j := range m[i] {
-				m[i][j] += weights[k] * row[i] * row[j]
-			}
-		}
+		normal.Add([]float64{x * x, x * y, y * y, x, y}, 1, weights[i])
 	}
-	v, ok := solve(m)
-	if !ok {
+	var v [5]float64
+	if !normal.Solve(v[:]) {
 		return e, false
 	}
 	p, q, r := v[0], v[1], v[2]
@@ -206,33 +202,6 @@ func fitEllipse(all []point, weights []float64) (e ellipse, ok bool) {
 	level := 1 + p*x0*x0 + q*x0*y0 + r*y0*y0
 	scale := 1 / (level * size * size)
 	return ellipse{mx + size*x0, my + size*y0, p * scale, q * scale, r * scale}, level > 0
-}
-
-// solve solves five linear equations, whose right sides are the last column (Gauss, with pivots).
-func solve(m [5][6]float64) (v [5]float64, ok bool) {
-	for k := range m {
-		pivot := k
-		for i := k + 1; i < len(m); i++ {
-			if math.Abs(m[i][k]) > math.Abs(m[pivot][k]) {
-				pivot = i
-			}
-		}
-		m[k], m[pivot] = m[pivot], m[k]
-		if math.Abs(m[k][k]) < 1e-9 {
-			return v, false
-		}
-		for i := range m {
-			if f := m[i][k] / m[k][k]; i != k {
-				for j := k; j < len(m[i]); j++ {
-					m[i][j] -= f * m[k][j]
-				}
-			}
-		}
-	}
-	for k := range v {
-		v[k] = m[k][5] / m[k][k]
-	}
-	return v, true
 }
 
 // hasSigns says that there is ink all round within a ring, and paper between.
