@@ -9,7 +9,8 @@ import (
 	"unink/internal/account"
 )
 
-const customerColumns = `customers.id, customers.slug, customers.app_code, customers.email, customers.name, customers.created, customers.revoked`
+const customerColumns = `customers.id, customers.slug, customers.app_code, customers.email,
+	customers.name, customers.created, customers.revoked`
 
 // scanCustomer reads customerColumns, and what follows them into more.
 func scanCustomer(r row, more ...any) (account.Customer, error) {
@@ -25,14 +26,17 @@ func scanCustomer(r row, more ...any) (account.Customer, error) {
 func (a *Accounts) CreateCustomer(ctx context.Context, c account.Customer, reference string,
 	also func(context.Context, account.Customer) error) (who account.Customer, err error) {
 	create := func(ctx context.Context, tx *sql.Tx) error {
-		who, err = scanCustomer(tx.QueryRowContext(ctx, `SELECT `+customerColumns+` FROM customer_purchases
-			JOIN customers ON customers.id = customer_id WHERE reference = $1`, reference))
+		who, err = scanCustomer(tx.QueryRowContext(ctx, `SELECT `+customerColumns+`
+			FROM customer_purchases JOIN customers ON customers.id = customer_id
+			WHERE reference = $1`, reference))
 		if !errors.Is(err, account.ErrNotFound) {
 			return err
 		}
-		who, err = scanCustomer(tx.QueryRowContext(ctx, `INSERT INTO customers (id, slug, app_code, email, name, created)
+		who, err = scanCustomer(tx.QueryRowContext(ctx, `
+			INSERT INTO customers (id, slug, app_code, email, name, created)
 			VALUES ($1, $2, $3, $4, $5, $6)
-			ON CONFLICT (email) WHERE revoked = 0 DO UPDATE SET email = excluded.email RETURNING `+customerColumns,
+			ON CONFLICT (email) WHERE revoked = 0 DO UPDATE SET email = excluded.email
+			RETURNING `+customerColumns,
 			c.ID, c.Slug, c.AppCode, c.Email, c.Name, micros(c.Created)))
 		if err == nil && who.ID == c.ID && also != nil {
 			err = also(a.db.within(ctx, tx), who)
@@ -40,7 +44,8 @@ func (a *Accounts) CreateCustomer(ctx context.Context, c account.Customer, refer
 		if err != nil || reference == "" {
 			return err
 		}
-		added, err := affected(tx.ExecContext(ctx, `INSERT INTO customer_purchases (reference, customer_id) VALUES ($1, $2)
+		added, err := affected(tx.ExecContext(ctx, `
+			INSERT INTO customer_purchases (reference, customer_id) VALUES ($1, $2)
 			ON CONFLICT (reference) DO NOTHING`, reference, who.ID))
 		if err == nil && !added {
 			return errRaced

@@ -13,7 +13,7 @@ import onnx
 import torch
 
 from training.common.quantise import quantise, to_onnx
-from training.orient import data, look, net
+from training.orient import data, lines, look, net
 
 TESTDATA = Path(__file__).parents[2] / "internal" / "restore" / "testdata"
 
@@ -83,6 +83,15 @@ class Pieces(unittest.TestCase):
         untold = (probabilities == 0.25).all(1)
         self.assertTrue((probabilities[~untold].max(1).values == 1).all())
         self.assertAlmostEqual(untold.float().mean().item(), data.UNTOLD_SHARE, delta=0.1)
+
+
+class Scripts(unittest.TestCase):
+    def test_a_script_that_is_made_up_shows_as_print_and_is_another_each_time(self):
+        blocks = [lines.invented(np.random.default_rng(k), data.PIECE, int(net.EM)) for k in (1, 2)]
+        for block in blocks:
+            self.assertEqual(block.shape, (data.PIECE, data.PIECE))
+            self.assertTrue(look.shown(block))
+        self.assertGreater((blocks[0] != blocks[1]).mean(), 0.05)
 
 
 class Windows(unittest.TestCase):

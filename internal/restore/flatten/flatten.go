@@ -77,21 +77,22 @@ func (f *features) level() bool {
 // lines, and only where the network has seen the page well: its lines are much straighter on the
 // grid than in the picture or, where there are none, it is sure. Where the lines themselves have
 // told of a surface on which the page lies, by, that must be further from the grid than the picture
-// is, and the lines hardly straighter on it than on the refined grid. Where the lines'
-// surface lies far beyond all that the network sees, the refined grid is believed anyway: a few
-// lines of a crumpled page fit a surface, too, that pulls all else out of shape.
+// is, and the lines hardly straighter on it than on the refined grid. Where it is several times
+// further, the refined grid is believed anyway: the few lines of a crumpled page may fit a surface
+// that pulls all else out of shape.
 func (f *features) byGrid(g *gridSheet, by surface) Result {
 	const (
 		straighter = 0.85 // of the lines' unevenness may be left
 		clear      = 1.5  // times its own doubt that the network must see places moved by
 		further    = 1.1  // times as far
 		hardly     = 1.25 // times the unevenness may be left
-		wild       = 2.5  // times as far: the lines mislead
+		wild       = 2.5  // times as far, or the network's doubt: the lines mislead
 	)
 	em, curves := f.em/f.unit, longest(f.curves)
 	was, moved := uneven(curves, em, asItIs.toSheet), g.strain(asItIs)
-	unlikely := by != surface(asItIs) && g.strain(by) > wild*max(moved, g.doubt)
-	if was > 0 && !unlikely && uneven(curves, em, g.toSheet) > straighter*was {
+	apart := g.strain(by)
+	misled := by != surface(asItIs) && apart > wild*max(moved, g.doubt)
+	if was > 0 && !misled && uneven(curves, em, g.toSheet) > straighter*was {
 		return Result{}
 	}
 	b := rippled(g, curves, em)
@@ -100,11 +101,11 @@ func (f *features) byGrid(g *gridSheet, by surface) Result {
 		if moved < clear*g.doubt {
 			return Result{}
 		}
-	} else if !unlikely && (g.strain(by) < further*moved ||
+	} else if !misled && (apart < further*moved ||
 		remaining > hardly*uneven(curves, em, by.toSheet)) {
 		return Result{}
 	}
-	if was > 0 && !f.sharper(b, asItIs) {
+	if was > 0 && (remaining >= was || !f.sharper(b, asItIs)) {
 		return Result{}
 	}
 	sure := 1 - g.doubt/moved

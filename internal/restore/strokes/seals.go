@@ -11,7 +11,7 @@ import (
 )
 
 // A seal is stamped: a ring of coloured ink with words or signs of the same ink in it. No hand
-// draws an ellipse as exactly, and in what compasses draw there are no words all round.
+// draws an ellipse as exactly, and compasses write no words.
 type seal struct {
 	ellipse
 	at    image.Rectangle
@@ -33,7 +33,8 @@ const (
 	sealInner    = 0.85  // of the radius: what lies nearer to the middle is in the ring
 	sealOuter    = 0.5   // the same: words run round farther out
 	sealSectors  = 12    // into which what is in the ring is parted
-	sealAround   = 0.25  // share of the sectors that have ink there
+	sealAround   = 0.25  // share of the sectors that have ink there, at least
+	sealSign     = 0.01  // of a sector's area: so much ink counts
 	sealSigns    = 0.1   // share of a seal's ink that lies in the ring, at least
 	sealCovering = 0.7   // share of its ellipse that its ink covers at most
 )
@@ -204,7 +205,7 @@ func fitEllipse(all []point, weights []float64) (e ellipse, ok bool) {
 	return ellipse{mx + size*x0, my + size*y0, p * scale, q * scale, r * scale}, level > 0
 }
 
-// hasSigns says that there is ink all round within a ring, and paper between.
+// hasSigns says that there are words or signs within a ring, and paper between.
 func (e ellipse) hasSigns(inked []uint8, w int, at image.Rectangle) bool {
 	var sectors [sealSectors]int
 	all, inner := 0, 0
@@ -228,7 +229,7 @@ func (e ellipse) hasSigns(inked []uint8, w int, at image.Rectangle) bool {
 	}
 	around := 0
 	for _, n := range sectors {
-		if float64(n)*sealSectors > 0.01*e.area() {
+		if float64(n)*sealSectors > sealSign*e.area() {
 			around++
 		}
 	}
