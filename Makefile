@@ -7,7 +7,7 @@ RACE := ./internal/gate ./internal/fleet ./internal/bulk ./internal/httpapi/... 
 FUZZTIME ?= 10s
 LINT := go tool -modfile=tools.mod golangci-lint
 
-.PHONY: deps build npm run services services-stop test race lint test-training bench bench-quality bench-finish bench-real bench-labelled picture train fuzz vuln soak resilience bench-load
+.PHONY: deps build npm run services services-stop test race lint test-training bench bench-device bench-quality bench-finish bench-real bench-labelled picture train fuzz vuln soak resilience bench-load
 
 # ONNX Runtime for this platform and PDFium, verified by checksum, and the bundle of the web pages; each is left alone when it is up to date.
 deps:
@@ -66,6 +66,10 @@ test-training:
 bench: deps
 	go run ./bench/speed
 	go test -run '^$$' -bench Overhead ./internal/httpapi
+
+# The engine in a browser and in Node, where the figures of docs/benchmarks.md for it come from.
+bench-device: npm services
+	go run ./bench/device
 
 # The figures of docs/scaling.md about overload.
 bench-load: build

@@ -4,21 +4,16 @@
 //	go run ./bench/speed -task a4 -profile FILE    one of them, with its CPU profile
 //
 // Each measurement runs in a process of its own, so that peak memory is its alone. The pages are
-// drawn here: text-like print with ruled lines, and strokes over it.
+// those of bench/drawn.
 package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"image"
-	"image/color"
-	"image/jpeg"
-	"math"
 	"os"
 	"os/exec"
 	"runtime"
@@ -30,6 +25,7 @@ import (
 	"time"
 
 	"unink"
+	"unink/bench/drawn"
 )
 
 // measurement is one line of the report. Millis and MiB have a bar each; 0 is none.
@@ -161,7 +157,7 @@ func a4(c config, f unink.Finish) (measurement, error) { return pages(c, 1240, 1
 
 // pages cleans one page ten times, JPEG in and JPEG out.
 func pages(c config, w, h int, em float64, finish unink.Finish) (m measurement, err error) {
-	data, err := draw(w, h, em)
+	data, err := drawn.Page(w, h, em)
 	if err != nil {
 		return m, err
 	}
@@ -203,7 +199,7 @@ func sizes(c config) (m measurement, err error) {
 	const count, settled = 200, 20
 	var early float64
 	for i := range count {
-		data, err := draw(300+(i*97)%700, 300+(i*61)%800, 22)
+		data, err := drawn.Page(300+(i*97)%700, 300+(i*61)%800, 22)
 		if err != nil {
 			return m, err
 		}
@@ -240,59 +236,4 @@ func peakMiB() float64 {
 		}
 	}
 	return 0
-}
-
-// draw makes a page as a camera would store it.
-func draw(w, h int, em float64) ([]byte, error) {
-	m := image.NewRGBA(image.Rect(0, 0, w, h))
-	noise := uint32(w*7 + h)
-	for i := 0; i < len(m.Pix); i += 4 {
-		noise = noise*1664525 + 1013904223
-		v := uint8(228 + noise>>29)
-		m.Pix[i], m.Pix[i+1], m.Pix[i+2], m.Pix[i+3] = v, v, v-6, 255
-	}
-	for y := 2 * em; y < float64(h)-2*em; y += 1.7 * em {
-		for x := 2 * em; x < float64(w)-2*em; x += 0.55 * em {
-			if letter := (int(x*7)^int(y*3))%6 + 1; letter < 6 {
-				glyph(m, x, y, em, letter)
-			}
-		}
-	}
-	ink := color.RGBA{35, 45, 160, 255}
-	for k := range 12 {
-		x0, y0 := float64(w)*float64(k%3+1)/5, float64(h)*float64(k/3+1)/6
-		for t := 0.0; t < 8*em; t += 0.5 {
-			dot(m, x0+t, y0+0.6*em*math.Sin(t/em*4), 0.08*em, ink)
-		}
-	}
-	var b bytes.Buffer
-	err := jpeg.Encode(&b, m, &jpeg.Options{Quality: 90})
-	return b.Bytes(), err
-}
-
-// glyph draws some of a letter's strokes: stem, bars, bowl.
-func glyph(m *image.RGBA, x, y, em float64, parts int) {
-	ink := color.RGBA{30, 30, 34, 255}
-	for t := 0.0; t < 1; t += 0.04 {
-		if parts&1 != 0 {
-			dot(m, x, y-0.7*em*t, 0.05*em, ink)
-		}
-		if parts&2 != 0 {
-			dot(m, x+0.35*em*t, y-0.35*em, 0.04*em, ink)
-		}
-		if parts&4 != 0 {
-			s, c := math.Sincos(t * 2 * math.Pi)
-			dot(m, x+0.2*em+0.18*em*c, y-0.22*em+0.2*em*s, 0.045*em, ink)
-		}
-	}
-}
-
-func dot(m *image.RGBA, x, y, r float64, c color.RGBA) {
-	for py := int(y - r); py <= int(y+r); py++ {
-		for px := int(x - r); px <= int(x+r); px++ {
-			if (image.Point{X: px, Y: py}).In(m.Rect) {
-				m.SetRGBA(px, py, c)
-			}
-		}
-	}
 }

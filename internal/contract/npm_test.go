@@ -24,6 +24,12 @@ func TestNpmPackage(t *testing.T) {
 		run(t, dir, "node", "node.mjs")
 		differ(t, "Node", read(t, filepath.Join(dir, "node.png")), there, 1)
 	})
+	t.Run("Node's command line", func(t *testing.T) {
+		run(t, dir, "node", "--input-type=module", "--eval", `
+			import { openAsBlob } from 'node:fs';
+			import { clean } from 'unink';
+			await clean(await openAsBlob('small.png'));`)
+	})
 	t.Run("Chromium", func(t *testing.T) {
 		server := httptest.NewServer(isolated(http.FileServer(http.Dir(dir))))
 		t.Cleanup(server.Close)

@@ -12,7 +12,7 @@ import cv2
 import numpy as np
 import torch
 
-from training.common import capture
+from training.common import capture, real
 from training.common.paths import data_root
 from training.flatten.net import COLUMNS, HEIGHT, ROWS, STEP, WIDTH, load
 from training.flatten.sheet import Sheet, folded, straight
@@ -244,10 +244,15 @@ def drawn(rng, page, body):
 
 
 def pages(split):
-    """All printed pages of a split at the size that they are drawn from: uint8 [H, W] each."""
+    """All printed pages of a split at the size that they are drawn from: uint8 [H, W] each. Real
+    ones, most of which were never on paper and so are flat, are among them."""
+    paths = sorted(
+        path.with_suffix(".png") for path in (data_root() / "pages" / split).glob("*.json")
+    )
+    paths += [s.image for s in real.sources(split) if s.digital or not s.label]
     out = []
-    for path in sorted((data_root() / "pages" / split).glob("*.json")):
-        image = cv2.imread(str(path.with_suffix(".png")), cv2.IMREAD_REDUCED_GRAYSCALE_2)
+    for path in paths:
+        image = cv2.imread(str(path), cv2.IMREAD_REDUCED_GRAYSCALE_2)
         scale = min(FINE * WIDTH / image.shape[1], FINE * HEIGHT / image.shape[0])
         out.append(cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA))
     if not out:
@@ -277,12 +282,6 @@ def maker(seed, split, batch, to):
     rng, library = np.random.default_rng(seed), pages(split)
     while True:
         to.put(tuple(np.stack(v) for v in zip(*[sample(rng, library) for _ in range(batch)])))
-
-
-def mirrored(pictures, grid, counts):
-    """The same samples, left and right swapped."""
-    grid = grid.flip(3) * torch.tensor([-1.0, 1.0])[None, :, None, None]
-    return pictures.flip(2), grid, counts.flip(2)
 
 
 def flat(picture, grid):

@@ -8,7 +8,7 @@ import multiprocessing
 import torch
 
 from training.common import loop
-from training.flatten.data import maker, mirrored
+from training.flatten.data import maker
 from training.flatten.measure import errors
 from training.flatten.net import STEP, Flattener
 
@@ -39,7 +39,7 @@ def train(a):
     torch.set_num_threads(a.threads)
     torch.manual_seed(a.recipe.seed)
     run = loop.begun(a, Flattener().to(memory_format=torch.channels_last))
-    queue, batch = multiprocessing.Queue(8), None
+    queue = multiprocessing.Queue(8)
     makers = [
         multiprocessing.Process(
             target=maker,
@@ -51,14 +51,8 @@ def train(a):
     for m in makers:
         m.start()
 
-    def learn(step, _):
-        nonlocal batch
-        # samples are dear: each is shown twice
-        if batch and step % 2:
-            batch = mirrored(*batch)
-        else:
-            batch = [torch.from_numpy(v) for v in queue.get()]
-        pictures, grid, counts = batch
+    def learn(*_):
+        pictures, grid, counts = (torch.from_numpy(v) for v in queue.get())
         x = (pictures[:, None].float() / 255).contiguous(memory_format=torch.channels_last)
         with torch.autocast("cpu", torch.bfloat16):
             predicted = run.model(x)

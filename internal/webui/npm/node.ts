@@ -5,7 +5,8 @@ import { client } from './client';
 export { UninkError } from './client';
 
 export const { clean, close } = client(() => {
-  const worker = new Worker(new URL('./worker.node.js', import.meta.url));
+  // Of Node's own arguments some, such as --input-type, are for the program's script alone.
+  const worker = new Worker(new URL('./worker.node.js', import.meta.url), { execArgv: [] });
   return {
     send: (order) => worker.postMessage(order),
     hear(told) {
