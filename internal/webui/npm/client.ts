@@ -66,7 +66,7 @@ export function client(begin: () => Engine): Pick<typeof unink, 'clean' | 'close
         await ask({ parts });
       }
       engine.hold(true);
-      return cleaned(await ask({ picture, options: { ...rest, remove: String(remove) } }));
+      return cleaned(await ask({ picture: await held(picture), options: { ...rest, remove: String(remove) } }));
     } catch (error) {
       if (!(error instanceof UninkError && refusals.includes(error.code))) end(); // it is busy, or no good
       throw error;
@@ -94,6 +94,15 @@ export function client(begin: () => Engine): Pick<typeof unink, 'clean' | 'close
   }
 
   return { clean, close };
+}
+
+/** A picture whose bytes are in memory: Node passes none on to a worker that are still in a file. */
+async function held(picture: Blob): Promise<Blob> {
+  try {
+    return new Blob([await picture.arrayBuffer()]);
+  } catch (error) {
+    throw new UninkError('format', `the picture cannot be read: ${String(error)}`);
+  }
 }
 
 /** What a promise gives, unless the signal comes first. */
