@@ -19,12 +19,44 @@ const (
 	boxReach                = 0.8   // of a side: how far a mark is followed beyond its box
 )
 
-// findMarks finds the marks in tick boxes and bubbles that were written, and the registration marks
-// that were not.
-func findMarks(s *segment.Scores, plane *ink.Plane) ([]*mark, registrationMarks) {
+// form is what a form has: the marks in tick boxes and bubbles that were written, the bubbles that
+// something crosses, and the registration marks, which were printed.
+type form struct {
+	marks, crossed []*mark
+	registration   registrationMarks
+}
+
+func readForm(s *segment.Scores, plane *ink.Plane) form {
 	labels, components := raster.Components(plane.Solid, s.W)
-	return append(findTicks(s, plane, labels, components),
-		findFilled(s, plane, labels, components)...), findRegistrationMarks(labels, components, s.W)
+	filled, crossed := findBubbles(s, plane, labels, components)
+	ticks := slices.DeleteFunc(findTicks(s, plane, labels, components), func(m *mark) bool {
+		return slices.ContainsFunc(filled, m.inSameBox)
+	})
+	marks := append(filled, ticks...)
+	crossed = slices.DeleteFunc(crossed, func(m *mark) bool {
+		return slices.ContainsFunc(marks, m.inSameBox)
+	})
+	return form{marks, crossed, findRegistrationMarks(labels, components, s.W)}
+}
+
+// settle makes writing of what was written and print of what was printed, whatever was judged; with
+// the marks are then the crossed bubbles that go.
+func (f *form) settle(s *segment.Scores) {
+	for _, m := range f.marks {
+		m.relabel(s)
+	}
+	for _, m := range f.crossed {
+		if m.goes(s) {
+			f.marks = append(f.marks, m)
+		}
+	}
+	f.registration.keep(s)
+}
+
+// inSameBox says that two marks lie in one box.
+func (m *mark) inSameBox(other *mark) bool {
+	return 2*max(m.x-other.x, other.x-m.x) < m.kind.Width() &&
+		2*max(m.y-other.y, other.y-m.y) < m.kind.Height()
 }
 
 // findTicks finds the marks in tick boxes. The network sees a box and a tick as one small sign; but

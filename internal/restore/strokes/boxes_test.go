@@ -13,19 +13,28 @@ import (
 func read(f restoretest.Form) (*segment.Scores, []*mark) {
 	w, h := f.Rect.Dx(), f.Rect.Dy()
 	s := &segment.Scores{W: w, H: h, Hand: make([]int8, w*h), Print: make([]int8, w*h)}
-	plane := &ink.Plane{Scores: s, Light: [3][]uint8{f.Pix, f.Pix, f.Pix},
-		Solid: make([]uint8, w*h), Evidence: make([]float32, w*h)}
 	for i, v := range f.Pix {
 		s.Hand[i], s.Print[i] = -2*segment.Unit, -2*segment.Unit
 		if v < 128 {
-			plane.Solid[i], s.Print[i] = 1, 2*segment.Unit
+			s.Print[i] = 2 * segment.Unit
 		}
 	}
-	marks, _ := findMarks(s, plane)
-	for _, m := range marks {
-		m.relabel(s)
+	onForm := readForm(s, planeOf(f, s))
+	onForm.registration = registrationMarks{} // what lies at the corners of these small forms
+	onForm.settle(s)
+	return s, onForm.marks
+}
+
+// planeOf is the ink of a form.
+func planeOf(f restoretest.Form, s *segment.Scores) *ink.Plane {
+	plane := &ink.Plane{Scores: s, Light: [3][]uint8{f.Pix, f.Pix, f.Pix},
+		Solid: make([]uint8, len(f.Pix)), Evidence: make([]float32, len(f.Pix))}
+	for i, v := range f.Pix {
+		if v < 128 {
+			plane.Solid[i] = 1
+		}
 	}
-	return s, marks
+	return plane
 }
 
 // Ticks among empty boxes are writing, whatever the network thinks, and each of its own shape.
@@ -100,7 +109,7 @@ func TestCrossedRingIsDrawnAnew(t *testing.T) {
 					plane.Solid[at], s.Hand[at] = 1, c.hand
 				}
 			}
-			marks, _ := findMarks(s, plane)
+			marks := readForm(s, plane).marks
 			if len(marks) != c.found {
 				t.Fatalf("%d marks found, want %d", len(marks), c.found)
 			}

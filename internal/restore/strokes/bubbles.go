@@ -16,17 +16,17 @@ const (
 	smallestBubble, largestBubble = 14, 64 // working pixels: a side
 	fewestBubbles                 = 12     // on a page: fewer rings may be letters
 	// Sides between bubbles of a row or column that speak for each other.
-	bubbleReach = 9.0
+	bubbleReach = 14.0
 	// Of a side: how far a bubble lies off the line of its row or column.
 	offLine = 0.3
 	within  = 0.75 // of the half axes: what is well inside the outline
 )
 
-// findFilled finds the bubbles that were filled in: those as full of ink as others are not. Each is
-// drawn anew as an empty one in its row or in its column: the letters in the bubbles round it are
-// the same either along rows or along columns.
-func findFilled(s *segment.Scores, plane *ink.Plane, labels []int32,
-	components []raster.Component) []*mark {
+// findBubbles finds the bubbles that were filled in, those as full of ink as others are not, and
+// those that something crosses. Each is drawn anew as an empty one in its row or in its column: the
+// letters in the bubbles round it are the same either along rows or along columns.
+func findBubbles(s *segment.Scores, plane *ink.Plane, labels []int32,
+	components []raster.Component) (filled, crossed []*mark) {
 	var round []box
 	for i, c := range components {
 		if b := (box{Component: c, label: int32(i + 1)}); b.isRound(labels, s.W) {
@@ -35,21 +35,20 @@ func findFilled(s *segment.Scores, plane *ink.Plane, labels []int32,
 	}
 	round = alikeInSize(round)
 	if len(round) < fewestBubbles {
-		return nil
+		return nil, nil
 	}
 	shares := make([]float64, len(round))
 	for i, b := range round {
 		shares[i] = b.fullness(labels, s.W)
 	}
 	full := (raster.Quantile(shares, 0.5) + 1) / 2
-	rings := onGrid(slices.DeleteFunc(round, func(b box) bool {
+	onGrid := newGrid(slices.DeleteFunc(round, func(b box) bool {
 		return b.fullness(labels, s.W) >= full
 	}))
-	if len(rings) < fewestBubbles {
-		return nil
+	if len(onGrid.rings) < fewestBubbles {
+		return nil, nil
 	}
-	sheet := newBubbleSheet(rings, full, plane, labels)
-	var filled []*mark
+	sheet := newBubbleSheet(onGrid, full, plane, labels)
 	for i, c := range components {
 		for _, b := range sheet.bubblesIn(box{Component: c, label: int32(i + 1)}) {
 			if m := sheet.answer(b); m != nil {
@@ -57,12 +56,12 @@ func findFilled(s *segment.Scores, plane *ink.Plane, labels []int32,
 			}
 		}
 	}
-	return filled
+	return filled, sheet.crossed(filled)
 }
 
 // bubbleSheet is what a page's empty bubbles tell of it.
 type bubbleSheet struct {
-	rings  []box
+	grid
 	unlike []unlikeness // of each ring
 	full   float64      // share of ink from which on a bubble is filled
 	side   float64
@@ -76,16 +75,16 @@ type bubbleSheet struct {
 // as a share of it.
 type unlikeness struct{ row, column float64 }
 
-func newBubbleSheet(rings []box, full float64, plane *ink.Plane, labels []int32) *bubbleSheet {
-	s := &bubbleSheet{rings: rings, unlike: make([]unlikeness, len(rings)), full: full,
-		side: rings[0].side(), plane: plane, labels: labels}
+func newBubbleSheet(g grid, full float64, plane *ink.Plane, labels []int32) *bubbleSheet {
+	s := &bubbleSheet{grid: g, unlike: make([]unlikeness, len(g.rings)), full: full,
+		side: g.rings[0].side(), plane: plane, labels: labels}
 	var across, down []float64
-	for i := range rings {
-		b := &rings[i]
-		row, column := b.nearest(rings, b.sameRow), b.nearest(rings, b.sameColumn)
+	for i := range g.rings {
+		b := &g.rings[i]
+		row, column := g.nearest(g.rings, b, g.sameRow), g.nearest(g.rings, b, g.sameColumn)
 		s.unlike[i] = unlikeness{b.unlike(row, plane), b.unlike(column, plane)}
-		dx, _ := b.off(row)
-		_, dy := b.off(column)
+		dx, _ := g.off(b, row)
+		_, dy := g.off(b, column)
 		across, down = append(across, dx*row.side()), append(down, dy*column.side())
 	}
 	// A bubble with a double outline is two rings, no way from each other.
@@ -248,49 +247,114 @@ func alikeInSize(round []box) []box {
 	return round[from:to]
 }
 
-// onGrid keeps the rings that have others of them beside them in their row and in their column.
-func onGrid(rings []box) []box {
+// grid is the rings of an answer sheet, each of which has others beside it in its row and in its
+// column. A picture may be askew, or the sheet seen at an angle, so that rows and columns lean.
+type grid struct {
+	rings    []box
+	alike    []box   // these, and others of their size that may lack a neighbour
+	falls    float64 // how far a row lies lower for each pixel to the right
+	retreats float64 // how far a column lies to the right for each pixel down
+}
+
+func newGrid(rings []box) grid {
+	g := grid{rings: rings, alike: rings}
+	g.falls, g.retreats = leanOf(rings)
 	for {
-		before := rings
-		rings = nil
+		n := len(g.rings)
+		before := g.rings
+		g.rings = nil
 		for _, r := range before {
-			if slices.ContainsFunc(before, r.sameRow) && slices.ContainsFunc(before, r.sameColumn) {
-				rings = append(rings, r)
+			anyOther := func(in func(b, r *box) bool) bool {
+				return slices.ContainsFunc(before, func(o box) bool { return in(&r, &o) })
+			}
+			if anyOther(g.sameRow) && anyOther(g.sameColumn) {
+				g.rings = append(g.rings, r)
 			}
 		}
-		if len(rings) == len(before) {
-			return rings
+		if len(g.rings) == n {
+			return g
 		}
 	}
 }
 
-func (b *box) sameRow(r box) bool {
-	dx, dy := b.off(&r)
+// leanOf is how rows and columns of rings lean: as most rings do towards their next ones.
+func leanOf(rings []box) (falls, retreats float64) {
+	const most = 0.2 // a lean: more is no row and no column
+	var rows, columns []float64
+	for i := range rings {
+		x, y := rings[i].centre()
+		right, below := bubbleReach*rings[i].side(), bubbleReach*rings[i].side()
+		fall, retreat := math.NaN(), math.NaN()
+		for j := range rings {
+			rx, ry := rings[j].centre()
+			dx, dy := rx-x, ry-y
+			if dx > 0 && dx < right && math.Abs(dy) <= most*dx {
+				right, fall = dx, dy/dx
+			}
+			if dy > 0 && dy < below && math.Abs(dx) <= most*dy {
+				below, retreat = dy, dx/dy
+			}
+		}
+		if !math.IsNaN(fall) {
+			rows = append(rows, fall)
+		}
+		if !math.IsNaN(retreat) {
+			columns = append(columns, retreat)
+		}
+	}
+	if len(rows) == 0 || len(columns) == 0 {
+		return 0, 0
+	}
+	return raster.Quantile(rows, 0.5), raster.Quantile(columns, 0.5)
+}
+
+func (g *grid) sameRow(b, r *box) bool {
+	dx, dy := g.off(b, r)
 	return r.label != b.label && dy < offLine && dx < bubbleReach
 }
 
-func (b *box) sameColumn(r box) bool {
-	dx, dy := b.off(&r)
+func (g *grid) sameColumn(b, r *box) bool {
+	dx, dy := g.off(b, r)
 	return r.label != b.label && dx < offLine && dy < bubbleReach
 }
 
-// off is how far apart the centres of a component and of a ring lie, in the ring's sides.
-func (b *box) off(r *box) (dx, dy float64) {
+// off is how far apart the centres of a component and of a ring lie along the ring's row and along
+// its column, in the ring's sides.
+func (g *grid) off(b, r *box) (dx, dy float64) {
 	x, y := b.centre()
 	rx, ry := r.centre()
-	return math.Abs(rx-x) / r.side(), math.Abs(ry-y) / r.side()
+	x, y = x-rx, y-ry
+	return math.Abs(x-g.retreats*y) / r.side(), math.Abs(y-g.falls*x) / r.side()
 }
 
-// nearest is the nearest ring in a bubble's row or column; nil is none.
-func (b *box) nearest(rings []box, in func(box) bool) (found *box) {
+// nearest is the nearest of some rings in a bubble's row or column; nil is none.
+func (g *grid) nearest(rings []box, b *box, in func(b, r *box) bool) (found *box) {
 	least := math.Inf(1)
 	for i := range rings {
-		dx, dy := b.off(&rings[i])
-		if dx+dy < least && in(rings[i]) {
+		dx, dy := g.off(b, &rings[i])
+		if dx+dy < least && in(b, &rings[i]) {
 			found, least = &rings[i], dx+dy
 		}
 	}
 	return found
+}
+
+// places are the rings nearest to a bubble in its row and in its column, one of which at least is
+// on the grid; nil where there is none.
+func (g *grid) places(b *box) (row, column *box) {
+	if g.nearest(g.rings, b, g.sameRow) == nil && g.nearest(g.rings, b, g.sameColumn) == nil {
+		return nil, nil
+	}
+	return g.nearest(g.alike, b, g.sameRow), g.nearest(g.alike, b, g.sameColumn)
+}
+
+// cross is where a bubble's row and its column cross, which rings in them tell.
+func (g *grid) cross(row, column *box) (x, y float64) {
+	rx, ry := row.centre()
+	cx, cy := column.centre()
+	x = cx + g.retreats*(ry-cy)
+	y = ry + g.falls*(x-rx)
+	return x + g.retreats*(y-ry), y
 }
 
 // answer is a blob in the place of a bubble that is full of ink; nil is none.
@@ -306,16 +370,10 @@ func (s *bubbleSheet) answer(b box) *mark {
 	if x, y := b.centre(); inkShare(s.labels, w, x, y, half, half) < near*s.full {
 		return nil
 	}
-	row, column := b.nearest(s.rings, b.sameRow), b.nearest(s.rings, b.sameColumn)
-	if row == nil || column == nil {
+	kind, cx, cy := s.kindAt(b)
+	if kind == nil {
 		return nil
 	}
-	kind := row
-	if s.byColumn(b) {
-		kind = column
-	}
-	cx, _ := column.centre()
-	_, cy := row.centre()
 	rx, ry := float64(kind.Width())/2, float64(kind.Height())/2
 	if inkShare(s.labels, w, cx, cy, within*rx, within*ry) < s.full {
 		return nil
@@ -323,6 +381,93 @@ func (s *bubbleSheet) answer(b box) *mark {
 	m := &mark{box: b, kind: kind, x: int(math.Round(cx - rx)), y: int(math.Round(cy - ry))}
 	m.fill(s.labels, w, cx, cy, rx, ry)
 	return m
+}
+
+// kindAt is an empty bubble of the kind that a bubble is of, by its row and its column, and where
+// the middle of the bubble lies then; nil where there is none.
+func (s *bubbleSheet) kindAt(b box) (kind *box, x, y float64) {
+	row, column := s.places(&b)
+	if row == nil || column == nil {
+		return nil, 0, 0
+	}
+	kind = row
+	if s.byColumn(b) {
+		kind = column
+	}
+	x, y = s.cross(row, column)
+	return kind, x, y
+}
+
+// crossed finds the bubbles next to a ring that are no component of their own: something lies
+// across them, or they were filled otherwise than those that are known.
+func (s *bubbleSheet) crossed(filled []*mark) (found []*mark) {
+	dx, dy := int(math.Round(s.pitch[0])), int(math.Round(s.pitch[1]))
+	steps := [...][2]int{
+		{dx, int(s.falls * s.pitch[0])}, {-dx, -int(s.falls * s.pitch[0])},
+		{int(s.retreats * s.pitch[1]), dy}, {-int(s.retreats * s.pitch[1]), -dy},
+	}
+	for _, r := range s.alike {
+		for _, step := range steps {
+			b := box{Component: r.Component}
+			b.X0, b.X1, b.Y0, b.Y1 = b.X0+step[0], b.X1+step[0], b.Y0+step[1], b.Y1+step[1]
+			if m := s.fit(b); m != nil && !slices.ContainsFunc(filled, m.inSameBox) &&
+				!slices.ContainsFunc(found, m.inSameBox) {
+				found = append(found, m)
+			}
+		}
+	}
+	return found
+}
+
+// fit finds a bubble about a place where there is no ring: nearly all of an empty one's outline is
+// ink. Its pixels are that outline's.
+func (s *bubbleSheet) fit(b box) *mark {
+	const fits, shift = 0.8, 3 // share of the outline; working pixels
+	if slices.ContainsFunc(s.alike, func(r box) bool {
+		dx, dy := s.off(&b, &r)
+		return dx < 0.5 && dy < 0.5
+	}) {
+		return nil
+	}
+	kind, cx, cy := s.kindAt(b)
+	if kind == nil {
+		return nil
+	}
+	w, h := s.plane.Scores.W, s.plane.Scores.H
+	outline := kind.ink(s.labels, w)
+	m := &mark{box: b, kind: kind}
+	for y := int(cy) - kind.Height()/2 - shift; y <= int(cy)-kind.Height()/2+shift; y++ {
+		for x := int(cx) - kind.Width()/2 - shift; x <= int(cx)-kind.Width()/2+shift; x++ {
+			if x < 0 || y < 0 || x+kind.Width() > w || y+kind.Height() > h {
+				continue
+			}
+			var pixels []int
+			for _, p := range outline {
+				if i := (y+p[1])*w + x + p[0]; s.labels[i] != 0 {
+					pixels = append(pixels, i)
+				}
+			}
+			if len(pixels) > len(m.pixels) {
+				m.x, m.y, m.pixels = x, y, pixels
+			}
+		}
+	}
+	if float64(len(m.pixels)) < fits*float64(len(outline)) {
+		return nil
+	}
+	return m
+}
+
+// goes says that much of a bubble's outline is taken for writing.
+func (m *mark) goes(s *segment.Scores) bool {
+	const much = 0.25
+	n := 0
+	for _, i := range m.pixels {
+		if s.Hand[i] > 0 {
+			n++
+		}
+	}
+	return float64(n) >= much*float64(len(m.pixels))
 }
 
 // fill collects the pixels that go: the blob, as far as it is this bubble's, and what else lies

@@ -16,14 +16,19 @@ import (
 // tells its row, or its column.
 type sheetOfBubbles struct {
 	restoretest.Form
-	pitch int
+	rows, columns, pitch int
+	lean                 float64 // the sheet is askew: how far a column lies to the right a pixel down
 }
 
 const bubbleSide, bubblePitch = 24, 40
 
 func newSheetOfBubbles(rows, columns, pitch int, byRow bool) sheetOfBubbles {
+	return newLeaningSheet(rows, columns, pitch, byRow, 0)
+}
+
+func newLeaningSheet(rows, columns, pitch int, byRow bool, lean float64) sheetOfBubbles {
 	s := sheetOfBubbles{restoretest.Form{Gray: image.NewGray(image.Rect(0, 0,
-		columns*pitch+40, rows*pitch+40))}, pitch}
+		columns*pitch+40, rows*pitch+40))}, rows, columns, pitch, lean}
 	for i := range s.Pix {
 		s.Pix[i] = 255
 	}
@@ -49,7 +54,22 @@ func newSheetOfBubbles(rows, columns, pitch int, byRow bool) sheetOfBubbles {
 }
 
 func (s *sheetOfBubbles) centre(row, column int) (x, y float64) {
-	return float64(column*s.pitch + 40), float64(row*s.pitch + 40)
+	across, down := float64(column*s.pitch), float64(row*s.pitch)
+	return 40 + across + s.lean*down, 40 + down - s.lean*across
+}
+
+// at is the bubble, column and row, about a box's corner.
+func (s *sheetOfBubbles) at(x, y int) (bubble image.Point) {
+	least := math.Inf(1)
+	for row := range s.rows {
+		for column := range s.columns {
+			cx, cy := s.centre(row, column)
+			if d := math.Hypot(cx-bubbleSide/2-float64(x), cy-bubbleSide/2-float64(y)); d < least {
+				bubble, least = image.Pt(column, row), d
+			}
+		}
+	}
+	return bubble
 }
 
 // fill fills a bubble to its outline, and a little beyond.
@@ -70,14 +90,15 @@ func TestFilledBubblesAreEmptied(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		byRow := rapid.Bool().Draw(rt, "letters by row")
 		pitch := rapid.SampledFrom([]int{bubblePitch, bubbleSide + 2}).Draw(rt, "pitch")
-		sheet := newSheetOfBubbles(6, 6, pitch, byRow)
 		cell := rapid.Custom(func(t *rapid.T) image.Point {
 			return image.Pt(rapid.IntRange(0, 5).Draw(t, "column"),
 				rapid.IntRange(0, 5).Draw(t, "row"))
 		})
+		answers := rapid.SliceOfNDistinct(cell, 0, 4, rapid.ID[image.Point]).Draw(rt, "filled")
+		lean := rapid.SampledFrom([]float64{0, 0.02, -0.04}).Draw(rt, "lean")
+		sheet := newLeaningSheet(6, 6, pitch, byRow, lean)
 		filled := map[image.Point]bool{}
-		for _, p := range rapid.SliceOfNDistinct(cell, 0, 4, rapid.ID[image.Point]).Draw(rt,
-			"filled") {
+		for _, p := range answers {
 			filled[p] = true
 			sheet.fill(p.Y, p.X)
 		}
@@ -85,11 +106,8 @@ func TestFilledBubblesAreEmptied(t *testing.T) {
 		if len(marks) != len(filled) {
 			rt.Fatalf("%d of %d filled bubbles are found", len(marks), len(filled))
 		}
-		at := func(x, y int) image.Point {
-			return image.Pt((x+bubbleSide/2-40+pitch/2)/pitch, (y+bubbleSide/2-40+pitch/2)/pitch)
-		}
 		for _, m := range marks {
-			p, like := at(m.x, m.y), at(m.kind.X0, m.kind.Y0)
+			p, like := sheet.at(m.x, m.y), sheet.at(m.kind.X0, m.kind.Y0)
 			if !filled[p] || filled[like] {
 				rt.Errorf("%v is taken for filled and %v for empty", p, like)
 			}
@@ -126,6 +144,41 @@ func TestBubblesBesideTheGrid(t *testing.T) {
 	sheet.fill(2, 2)
 	if _, marks := read(sheet.Form); len(marks) != 1 {
 		t.Errorf("%d answers, want one", len(marks))
+	}
+}
+
+// Of a column nearly all bubbles may be filled: the one that is left tells where it stands.
+func TestAllButOneOfAColumnFilled(t *testing.T) {
+	sheet := newLeaningSheet(6, 6, bubblePitch, false, 0.03)
+	for row := range 5 {
+		sheet.fill(row, 0)
+	}
+	if _, marks := read(sheet.Form); len(marks) != 5 {
+		t.Errorf("%d answers, want five", len(marks))
+	}
+}
+
+// A bubble that goes with the stroke across it is drawn anew, and one that stays is not.
+func TestBubblesUnderStrokes(t *testing.T) {
+	sheet := newLeaningSheet(6, 6, bubblePitch, false, 0.03)
+	cx, cy := sheet.centre(2, 3)
+	restoretest.StrokeLine(sheet.Gray, [2]float64{cx - 20, cy + 9}, [2]float64{cx + 24, cy - 10})
+	s, marks := read(sheet.Form)
+	if len(marks) != 0 {
+		t.Fatalf("%d marks where nothing goes", len(marks))
+	}
+	plane := planeOf(sheet.Form, s)
+	for y := int(cy) - 14; y < int(cy)+14; y++ {
+		for x := int(cx) - 24; x < int(cx)+26; x++ {
+			if plane.Solid[y*s.W+x] != 0 {
+				s.Relabel(y*s.W+x, true)
+			}
+		}
+	}
+	onForm := readForm(s, plane)
+	onForm.settle(s)
+	if len(onForm.marks) != 1 || sheet.at(onForm.marks[0].x, onForm.marks[0].y) != image.Pt(3, 2) {
+		t.Errorf("%d bubbles are drawn anew, want the one at 3, 2", len(onForm.marks))
 	}
 }
 
@@ -169,7 +222,7 @@ func TestRoundLettersAreNoBubbles(t *testing.T) {
 	}
 }
 
-func BenchmarkFindFilled(b *testing.B) {
+func BenchmarkFindBubbles(b *testing.B) {
 	sheet := newSheetOfBubbles(30, 30, bubblePitch, false)
 	s, _ := read(sheet.Form)
 	plane := &ink.Plane{Scores: s, Light: [3][]uint8{sheet.Pix, sheet.Pix, sheet.Pix},
@@ -181,6 +234,6 @@ func BenchmarkFindFilled(b *testing.B) {
 	}
 	labels, components := raster.Components(plane.Solid, s.W)
 	for b.Loop() {
-		findFilled(s, plane, labels, components)
+		findBubbles(s, plane, labels, components)
 	}
 }

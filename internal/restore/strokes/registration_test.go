@@ -59,7 +59,7 @@ func TestRegistrationMarksStay(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, plane := sheetOf(slices.Concat(c.shapes, []image.Point{amid}), c.in)
-			_, found := findMarks(s, plane)
+			found := readForm(s, plane).registration
 			found.keep(s)
 			for _, at := range c.shapes {
 				// A ring has no ink in its middle.
@@ -87,7 +87,7 @@ func TestDustBeyondRegistrationMarks(t *testing.T) {
 	for y := range sheetH {
 		setInk(s, plane, 0, y, false)
 	}
-	_, found := findMarks(s, plane)
+	found := readForm(s, plane).registration
 	if len(found.boxes) != 4 {
 		t.Errorf("%d marks are found", len(found.boxes))
 	}

@@ -48,11 +48,10 @@ func Decide(ctx context.Context, judge nn.Runner, s *segment.Scores, plane *ink.
 // apart and have the last word. It returns the page's printed lines and these marks.
 func decide(ctx context.Context, judge nn.Runner, s *segment.Scores, plane *ink.Plane,
 	workers int) ([]Rule, []*mark, error) {
-	var marks []*mark
-	var registration registrationMarks
+	var onForm form
 	var seals []seal
 	var search sync.WaitGroup
-	search.Go(func() { marks, registration = findMarks(s, plane) })
+	search.Go(func() { onForm = readForm(s, plane) })
 	search.Go(func() { seals = findSeals(plane) })
 	g := groundOf(s, plane)
 	v := g.survey(s, plane, workers)
@@ -66,12 +65,9 @@ func decide(ctx context.Context, judge nn.Runner, s *segment.Scores, plane *ink.
 		return nil, nil, err
 	}
 	keepDrawn(s, plane, seals)
-	for _, m := range marks {
-		m.relabel(s)
-	}
-	registration.keep(s)
+	onForm.settle(s)
 	clearRules(s, plane, g.lines, g.pieces)
-	return printedRules(s, plane, g.lines, g.pieces), marks, nil
+	return printedRules(s, plane, g.lines, g.pieces), onForm.marks, nil
 }
 
 // keepDrawn makes print what a machine drew and somebody stamped.
