@@ -10,8 +10,8 @@ import (
 	"math"
 )
 
-// Page is a JPEG of a page as a camera would store it, w by h pixels: print of an em, and strokes of a
-// pen over it.
+// Page is a JPEG of a page as a camera would store it, w by h pixels: print of an em, and strokes
+// of a pen over it.
 func Page(w, h int, em float64) ([]byte, error) {
 	m := image.NewRGBA(image.Rect(0, 0, w, h))
 	noise := uint32(w*7 + h)

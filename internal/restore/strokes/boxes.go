@@ -32,7 +32,7 @@ func readForm(s *segment.Scores, plane *ink.Plane) form {
 	ticks := slices.DeleteFunc(findTicks(s, plane, labels, components), func(m *mark) bool {
 		return slices.ContainsFunc(filled, m.inSameBox)
 	})
-	marks := append(filled, ticks...)
+	marks := slices.Concat(filled, ticks)
 	crossed = slices.DeleteFunc(crossed, func(m *mark) bool {
 		return slices.ContainsFunc(marks, m.inSameBox)
 	})

@@ -359,8 +359,9 @@ func (g *grid) cross(row, column *box) (x, y float64) {
 
 // answer is a blob in the place of a bubble that is full of ink; nil is none.
 func (s *bubbleSheet) answer(b box) *mark {
-	// Of a bubble: two sides; and of full, what a blob's own middle has.
-	const smallest, largest, near = 0.7, 2.5, 0.75
+	// Of a bubble: two sides; of full, what a blob's own middle has; and of an empty bubble's ink,
+	// what lies on the blob's, or digits may be taken for answers.
+	const smallest, largest, near, fits = 0.7, 2.5, 0.75, 0.6
 	w := s.plane.Scores.W
 	if float64(min(b.Width(), b.Height())) < smallest*s.side ||
 		float64(max(b.Width(), b.Height())) > largest*s.side {
@@ -376,6 +377,9 @@ func (s *bubbleSheet) answer(b box) *mark {
 	}
 	rx, ry := float64(kind.Width())/2, float64(kind.Height())/2
 	if inkShare(s.labels, w, cx, cy, within*rx, within*ry) < s.full {
+		return nil
+	}
+	if _, _, _, share := s.fit(kind, cx, cy); share < fits {
 		return nil
 	}
 	m := &mark{box: b, kind: kind, x: int(math.Round(cx - rx)), y: int(math.Round(cy - ry))}
@@ -410,7 +414,7 @@ func (s *bubbleSheet) crossed(filled []*mark) (found []*mark) {
 		for _, step := range steps {
 			b := box{Component: r.Component}
 			b.X0, b.X1, b.Y0, b.Y1 = b.X0+step[0], b.X1+step[0], b.Y0+step[1], b.Y1+step[1]
-			if m := s.fit(b); m != nil && !slices.ContainsFunc(filled, m.inSameBox) &&
+			if m := s.between(b); m != nil && !slices.ContainsFunc(filled, m.inSameBox) &&
 				!slices.ContainsFunc(found, m.inSameBox) {
 				found = append(found, m)
 			}
@@ -419,10 +423,9 @@ func (s *bubbleSheet) crossed(filled []*mark) (found []*mark) {
 	return found
 }
 
-// fit finds a bubble about a place where there is no ring: nearly all of an empty one's outline is
-// ink. Its pixels are that outline's.
-func (s *bubbleSheet) fit(b box) *mark {
-	const fits, shift = 0.8, 3 // share of the outline; working pixels
+// between is the bubble about a place that has no ring of its own; nil is none.
+func (s *bubbleSheet) between(b box) *mark {
+	const fits = 0.8
 	if slices.ContainsFunc(s.alike, func(r box) bool {
 		dx, dy := s.off(&b, &r)
 		return dx < 0.5 && dy < 0.5
@@ -433,29 +436,34 @@ func (s *bubbleSheet) fit(b box) *mark {
 	if kind == nil {
 		return nil
 	}
+	x, y, pixels, share := s.fit(kind, cx, cy)
+	if share < fits {
+		return nil
+	}
+	return &mark{box: b, kind: kind, x: x, y: y, pixels: pixels}
+}
+
+// fit is where about a place the outline of an empty bubble, and what is printed in it, lies best
+// on ink, the pixels of that ink, and what share of it they are.
+func (s *bubbleSheet) fit(kind *box, cx, cy float64) (atX, atY int, pixels []int, share float64) {
+	const shift = 3 // working pixels
 	w, h := s.plane.Scores.W, s.plane.Scores.H
 	outline := kind.ink(s.labels, w)
-	m := &mark{box: b, kind: kind}
-	for y := int(cy) - kind.Height()/2 - shift; y <= int(cy)-kind.Height()/2+shift; y++ {
-		for x := int(cx) - kind.Width()/2 - shift; x <= int(cx)-kind.Width()/2+shift; x++ {
-			if x < 0 || y < 0 || x+kind.Width() > w || y+kind.Height() > h {
-				continue
-			}
-			var pixels []int
+	x0, y0 := int(cx)-kind.Width()/2, int(cy)-kind.Height()/2
+	for y := max(y0-shift, 0); y <= min(y0+shift, h-kind.Height()); y++ {
+		for x := max(x0-shift, 0); x <= min(x0+shift, w-kind.Width()); x++ {
+			var inked []int
 			for _, p := range outline {
 				if i := (y+p[1])*w + x + p[0]; s.labels[i] != 0 {
-					pixels = append(pixels, i)
+					inked = append(inked, i)
 				}
 			}
-			if len(pixels) > len(m.pixels) {
-				m.x, m.y, m.pixels = x, y, pixels
+			if len(inked) > len(pixels) {
+				atX, atY, pixels = x, y, inked
 			}
 		}
 	}
-	if float64(len(m.pixels)) < fits*float64(len(outline)) {
-		return nil
-	}
-	return m
+	return atX, atY, pixels, float64(len(pixels)) / float64(len(outline))
 }
 
 // goes says that much of a bubble's outline is taken for writing.

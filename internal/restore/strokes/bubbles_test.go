@@ -182,6 +182,23 @@ func TestBubblesUnderStrokes(t *testing.T) {
 	}
 }
 
+// A bold number in the place of a bubble, such as the number of a row, is no answer.
+func TestNumbersInLineWithBubbles(t *testing.T) {
+	sheet := newSheetOfBubbles(6, 6, bubblePitch, false)
+	for row := 1; row < 6; row++ {
+		sheet.erase(row, 0)
+		cx, cy := sheet.centre(row, 0)
+		for y := int(cy) - 9; y < int(cy)+8; y++ {
+			for x := int(cx) - 9; x < int(cx)+8; x++ {
+				sheet.Pix[sheet.PixOffset(x, y)] = 40
+			}
+		}
+	}
+	if _, marks := read(sheet.Form); len(marks) != 0 {
+		t.Errorf("%d answers among numbers", len(marks))
+	}
+}
+
 // Bubbles may have a double outline, whose rings are as near to each other as can be.
 func TestBubblesWithDoubleOutlines(t *testing.T) {
 	const pitch, inner, outer = 60, 14, 17
