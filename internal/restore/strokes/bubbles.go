@@ -15,6 +15,7 @@ import (
 const (
 	smallestBubble, largestBubble = 14, 64 // working pixels: a side
 	fewestBubbles                 = 12     // on a page: fewer rings may be letters
+	mostBubbles                   = 3000   // more are no answer sheet, and would take seconds
 	// Sides between bubbles of a row or column that speak for each other.
 	bubbleReach = 14.0
 	// Of a side: how far a bubble lies off the line of its row or column.
@@ -34,7 +35,7 @@ func findBubbles(s *segment.Scores, plane *ink.Plane, labels []int32,
 		}
 	}
 	round = alikeInSize(round)
-	if len(round) < fewestBubbles {
+	if len(round) < fewestBubbles || len(round) > mostBubbles {
 		return nil, nil
 	}
 	shares := make([]float64, len(round))
