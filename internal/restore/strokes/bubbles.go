@@ -57,7 +57,7 @@ func findBubbles(s *segment.Scores, plane *ink.Plane, labels []int32,
 			}
 		}
 	}
-	return filled, sheet.crossed(filled)
+	return filled, sheet.crossed()
 }
 
 // bubbleSheet is what a page's empty bubbles tell of it.
@@ -403,9 +403,9 @@ func (s *bubbleSheet) kindAt(b box) (kind *box, x, y float64) {
 	return kind, x, y
 }
 
-// crossed finds the bubbles next to a ring that are no component of their own: something lies
-// across them, or they were filled otherwise than those that are known.
-func (s *bubbleSheet) crossed(filled []*mark) (found []*mark) {
+// crossed finds the bubbles next to a ring that are no component of their own, since something lies
+// across them or fills them.
+func (s *bubbleSheet) crossed() (found []*mark) {
 	dx, dy := int(math.Round(s.pitch[0])), int(math.Round(s.pitch[1]))
 	steps := [...][2]int{
 		{dx, int(s.falls * s.pitch[0])}, {-dx, -int(s.falls * s.pitch[0])},
@@ -415,8 +415,7 @@ func (s *bubbleSheet) crossed(filled []*mark) (found []*mark) {
 		for _, step := range steps {
 			b := box{Component: r.Component}
 			b.X0, b.X1, b.Y0, b.Y1 = b.X0+step[0], b.X1+step[0], b.Y0+step[1], b.Y1+step[1]
-			if m := s.between(b); m != nil && !slices.ContainsFunc(filled, m.inSameBox) &&
-				!slices.ContainsFunc(found, m.inSameBox) {
+			if m := s.between(b); m != nil && !slices.ContainsFunc(found, m.inSameBox) {
 				found = append(found, m)
 			}
 		}
