@@ -76,16 +76,16 @@ func (f *features) level() bool {
 // byGrid finds what makes the page flat from the flattening network's grid, refined along the
 // lines, and only where the network has seen the page well: its lines are much straighter on the
 // grid than in the picture or, where there are none, it is sure. Where the lines themselves have
-// told of a surface on which the page lies, by, that must be further from the grid than the picture
-// is, and the lines hardly straighter on it than on the refined grid. Where it is several times
-// further, the refined grid is believed anyway: the few lines of a crumpled page may fit a surface
-// that pulls all else out of shape.
+// told of a surface on which the page lies, by, that must be at least half as far from the grid as
+// the picture is, and the lines hardly straighter on it than on the refined grid. Where it is
+// several times as far, the refined grid is believed anyway: the few lines of a crumpled page may
+// fit a surface that pulls all else out of shape.
 func (f *features) byGrid(g *gridSheet, by surface) Result {
 	const (
 		straighter = 0.85 // of the lines' unevenness may be left
 		clear      = 1.5  // times its own doubt that the network must see places moved by
-		further    = 1.1  // times as far
-		hardly     = 1.25 // times the unevenness may be left
+		further    = 0.5  // times as far
+		hardly     = 1.1  // times the unevenness may be left
 		wild       = 2.5  // times as far, or the network's doubt: the lines mislead
 	)
 	em, curves := f.em/f.unit, longest(f.curves)
