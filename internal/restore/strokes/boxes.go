@@ -36,7 +36,7 @@ func readForm(s *segment.Scores, plane *ink.Plane) form {
 	crossed = slices.DeleteFunc(crossed, func(m *mark) bool {
 		return slices.ContainsFunc(marks, m.inSameBox)
 	})
-	return form{marks, crossed, findRegistrationMarks(labels, components, s.W)}
+	return form{marks, crossed, findRegistrationMarks(labels, components, s.W, filled)}
 }
 
 // settle makes writing of what was written and print of what was printed, whatever was judged; with

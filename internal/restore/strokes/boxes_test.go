@@ -20,7 +20,6 @@ func read(f restoretest.Form) (*segment.Scores, []*mark) {
 		}
 	}
 	onForm := readForm(s, planeOf(f, s))
-	onForm.registration = registrationMarks{} // what lies at the corners of these small forms
 	onForm.settle(s)
 	return s, onForm.marks
 }

@@ -16,13 +16,16 @@ type registrationMarks struct {
 }
 
 // findRegistrationMarks finds those of a page: in three of its corners at least, and of one size.
-func findRegistrationMarks(labels []int32, components []raster.Component, w int) registrationMarks {
+// Filled bubbles, which may lie at the corners of a part of a sheet, are none.
+func findRegistrationMarks(labels []int32, components []raster.Component, w int,
+	filled []*mark) registrationMarks {
 	const fewest = 3 // corners
 	h := len(labels) / w
 	var solid []box
 	for i, c := range components {
 		b := box{Component: c, label: int32(i + 1)}
-		if b.isSolid(labels, w) && b.isOutermost(components, w, h) {
+		if b.isSolid(labels, w) && b.isOutermost(components, w, h) &&
+			!slices.ContainsFunc(filled, func(m *mark) bool { return m.label == b.label }) {
 			solid = append(solid, b)
 		}
 	}
