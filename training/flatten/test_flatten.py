@@ -3,15 +3,20 @@
 python3 -m unittest training.flatten.test_flatten
 """
 
+import json
+import os
 import tempfile
 import unittest
+from dataclasses import asdict
 from pathlib import Path
+from unittest import mock
 
 import cv2
 import numpy as np
 import onnx
 import torch
 
+from training.common import real
 from training.common.quantise import quantise, to_onnx
 from training.flatten import data, measure, net
 from training.flatten.sheet import Sheet
@@ -78,6 +83,37 @@ class Samples(unittest.TestCase):
             self.assertGreater(right.sum() + below.sum(), 80)
             self.assertLess(np.abs(apart[right][:, 1]).mean(), 0.4)
             self.assertLess(np.abs(apart[below][:, 0]).mean(), 0.4)
+
+
+class Pages(unittest.TestCase):
+    def test_real_pages_are_bent_that_were_never_on_paper_or_are_clean(self):
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            mock.patch.dict(os.environ, UNINK_DATA=folder),
+        ):
+            drawn, found = Path(folder) / "pages" / "train", Path(folder) / "real"
+            drawn.mkdir(parents=True)
+            found.mkdir()
+            (drawn / "page.json").write_text("{}")
+            sources = []
+            for k, (path, label, digital) in enumerate(
+                (
+                    (drawn / "page.png", None, False),
+                    (found / "clean.png", "", False),
+                    (found / "photo.png", "photo.label.png", False),
+                    (found / "slides.png", "slides.label.png", True),
+                )
+            ):
+                cv2.imwrite(str(path), np.full((1600, 1200), 50 * k, np.uint8))
+                if label is not None:
+                    sources.append(
+                        asdict(real.Source(str(path), label, 24, 5, 0, "train", digital=digital))
+                    )
+            (found / "index.json").write_text(json.dumps(sources))
+            pages = data.pages("train")
+        self.assertEqual([int(page[0, 0]) for page in pages], [0, 50, 150])
+        for page in pages:
+            self.assertEqual(page.shape, (data.FINE * net.HEIGHT, 624))
 
 
 class Network(unittest.TestCase):
