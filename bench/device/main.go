@@ -6,7 +6,7 @@
 // The package lies in -package, as "make npm" puts it there. Each page is cleaned -count times in a
 // browser and a Node process of its own; the first time loads the engine too. Times are medians of
 // the later ones, from the file to the result; memory is the most that one of the browser's pages,
-// or Node, held at once. make services installs Chromium.
+// or Node, held at once: no other Chromium may run meanwhile. make services installs Chromium.
 package main
 
 import (

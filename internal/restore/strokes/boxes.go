@@ -26,6 +26,7 @@ type form struct {
 	registration   registrationMarks
 }
 
+// readForm finds them. No judgement is needed for it, nor does it change the scores.
 func readForm(s *segment.Scores, plane *ink.Plane) form {
 	labels, components := raster.Components(plane.Solid, s.W)
 	filled, crossed := findBubbles(s, plane, labels, components)

@@ -61,12 +61,13 @@ export function client(begin: () => Engine): Pick<typeof unink, 'clean' | 'close
     const { signal: _, onLoad, onStage, remove = [], ...rest } = options;
     const ask = async (order: Order): Promise<Answer> => unlessAborted(answer(engine!, order, onLoad, onStage), stop);
     try {
+      const inMemory = await unlessAborted(held(picture), stop);
       if (!engine) {
         engine = begin();
         await ask({ parts });
       }
       engine.hold(true);
-      return cleaned(await ask({ picture: await held(picture), options: { ...rest, remove: String(remove) } }));
+      return cleaned(await ask({ picture: inMemory, options: { ...rest, remove: String(remove) } }));
     } catch (error) {
       if (!(error instanceof UninkError && refusals.includes(error.code))) end(); // it is busy, or no good
       throw error;

@@ -46,6 +46,14 @@ async function isRefused(small, heic) {
   const closed = code(small);
   close();
   same(await closed, 'canceled');
+
+  await clean(small); // so that the engine is there
+  const closedInMidRead = new Blob([small]);
+  closedInMidRead.arrayBuffer = () => {
+    close();
+    return small.arrayBuffer();
+  };
+  same(await code(closedInMidRead), 'canceled');
 }
 
 const failure = (promise) => promise.then(() => 'it did not fail', (error) => error);
