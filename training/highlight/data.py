@@ -1,7 +1,7 @@
 """Pages with a highlighter's strokes and printed panels, and what the engine sees of their tints.
 
-    python3 -m training.highlight.data DIR --split train     pages, and where strokes were laid
-    go run ./training/highlight/tints -dir DIR > TINTS       what is seen of each tint
+python3 -m training.highlight.data DIR --split train     pages, and where strokes were laid
+go run ./training/highlight/tints -dir DIR > TINTS       what is seen of each tint
 """
 
 import argparse
