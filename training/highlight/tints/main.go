@@ -3,8 +3,8 @@
 //	go run ./training/highlight/tints -dir DIR [-models MODELS] > TINTS
 //
 // DIR/pages holds pages, DIR/labels a PNG of each page's size and name: 1 where a highlighter's
-// strokes lie. The first line has the traits' names as JSON, each other line a tint that the program
-// sees. MODELS holds segment.onnx and overview.onnx with their manifests; models/ of this
+// strokes lie. The first line has the traits' names as JSON, each other line a tint that the
+// program sees. MODELS holds segment.onnx and overview.onnx with their manifests; models/ of this
 // repository by default.
 package main
 
