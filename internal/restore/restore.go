@@ -373,20 +373,6 @@ func (e *Engine) Survey(ctx context.Context,
 	return strokes.Look(w.scores, plane, w.Threads), image.Pt(w.m.W, w.m.H), nil
 }
 
-// Tints is what is seen of the tints of a page as it lies, for the training of what tells
-// highlighter, and the size of the picture that they are of.
-func (e *Engine) Tints(ctx context.Context,
-	src *image.RGBA) (*highlight.Survey, image.Point, error) {
-	w := &work{Engine: e, options: Options{Finish: Colour}, view: view{src: src}}
-	if _, err := w.orient(ctx); err != nil {
-		return nil, image.Point{}, err
-	}
-	if err := w.segment(ctx); err != nil {
-		return nil, image.Point{}, err
-	}
-	return highlight.Look(w.m, w.scores, w.Threads), image.Pt(w.m.W, w.m.H), nil
-}
-
 func (w *work) erase(context.Context) (*image.RGBA, error) {
 	w.result.Image = erase.Erase(w.canvas, w.rules, w.marks)
 	w.result.Removed = erase.Removed(w.canvas)

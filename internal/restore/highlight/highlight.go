@@ -4,6 +4,7 @@ package highlight
 import (
 	"image"
 	"math"
+	"slices"
 
 	"unink/internal/raster"
 	"unink/internal/restore/ink"
@@ -26,27 +27,69 @@ type tint struct {
 	through [3]float64 // share of the paper's light that it lets through
 }
 
-// TintCell is the side of the cells that tints are looked for in, in working pixels.
-const TintCell = 4
+// tintCell is the side of the cells that highlighter is looked for in, in working pixels.
+const tintCell = 4
 
 // tintEdge is how many cells round a tint its soft edge takes.
 const tintEdge = 2
 
-// Find looks for the tints that are a marker's, by a logistic regression on their traits
-// (training/highlight). It is nil where there are none.
+// Find looks for light tints that the network half takes for writing: it takes printed panels for
+// paper or print, and is torn by highlighter, which is both broad like them and drawn by hand. It
+// is nil where there are none.
 func Find(m *raster.RGB, s *segment.Scores, workers int) *Highlighters {
-	survey := Look(m, s, workers)
-	h := &Highlighters{labels: survey.Labels, w: survey.W, h: survey.H}
-	for _, t := range survey.Tints {
-		if t.odds() > 0 {
-			h.tints = append(h.tints, tint{t.Label, t.Cells, survey.colour(t)})
+	if min(m.W, m.H) < tintCell {
+		return nil
+	}
+	f := newTintField(m, s, workers)
+	tinted := f.tinted(workers)
+	if !slices.Contains(tinted, true) {
+		return nil
+	}
+	raster.CloseMask(tinted, f.W, f.H, 1)
+	thick := slices.Clone(tinted)
+	raster.OpenMask(thick, f.W, f.H, 1)
+	class := make([]uint8, len(tinted))
+	for i, v := range tinted {
+		if v {
+			class[i] = 1
+		}
+	}
+	labels, components := raster.Components(class, f.W)
+	looks := make([]tintLook, len(components))
+	for i, l := range labels {
+		if l > 0 {
+			looks[l-1].add(f, i, thick[i])
+		}
+	}
+	h := &Highlighters{labels: labels, w: f.W, h: f.H, light: f.light}
+	for i, c := range components {
+		// What reaches the picture's border is as often the desk.
+		whole := c.X0 > 0 && c.Y0 > 0 && c.X1 < f.W && c.Y1 < f.H
+		if whole && looks[i].highlighter() {
+			h.tints = append(h.tints, tint{int32(i + 1), image.Rect(c.X0, c.Y0, c.X1, c.Y1),
+				h.colour(f, int32(i+1), c, looks[i].mean())})
 		}
 	}
 	if h.tints == nil {
 		return nil
 	}
-	h.light = survey.field.light
 	return h
+}
+
+// colour is what a tint lets through of the light where little else lies on it: in the cells that
+// have no less than the mean of the light that it takes least of.
+func (h *Highlighters) colour(f *tintField, label int32, c raster.Component,
+	mean [3]float64) [3]float64 {
+	_, high := extremes(mean)
+	var bright tintLook
+	for y := c.Y0; y < c.Y1; y++ {
+		for i := y*f.W + c.X0; i < y*f.W+c.X1; i++ {
+			if h.labels[i] == label && float64(f.through(i)[high]) >= mean[high] {
+				bright.add(f, i, true)
+			}
+		}
+	}
+	return bright.mean()
 }
 
 // tintField is what is known of each cell.
@@ -59,7 +102,7 @@ type tintField struct {
 }
 
 func newTintField(m *raster.RGB, s *segment.Scores, workers int) *tintField {
-	f := &tintField{Field: raster.NewField(m.W/TintCell, m.H/TintCell)}
+	f := &tintField{Field: raster.NewField(m.W/tintCell, m.H/tintCell)}
 	f.hand, f.rough = make([]float32, len(f.Weight)), make([]float32, len(f.Weight))
 	raster.Rows(f.H, workers, func(a, b int) {
 		for i := a * f.W; i < b*f.W; i++ {
@@ -72,19 +115,19 @@ func newTintField(m *raster.RGB, s *segment.Scores, workers int) *tintField {
 
 // measure looks at a cell's pixels.
 func (f *tintField) measure(m *raster.RGB, s *segment.Scores, cell int) {
-	const all = TintCell * TintCell
-	at := cell/f.W*TintCell*m.W + cell%f.W*TintCell
+	const all = tintCell * tintCell
+	at := cell/f.W*tintCell*m.W + cell%f.W*tintCell
 	var bright [3]int
 	var sum, score, n int
-	for y := range TintCell {
-		for _, g := range m.Pix[1][at+y*m.W:][:TintCell] {
+	for y := range tintCell {
+		for _, g := range m.Pix[1][at+y*m.W:][:tintCell] {
 			sum += int(g)
 		}
 	}
-	for y := range TintCell {
+	for y := range tintCell {
 		from := at + y*m.W
-		r, b, hand := m.Pix[0][from:][:TintCell], m.Pix[2][from:][:TintCell], s.Hand[from:][:TintCell]
-		for x, v := range m.Pix[1][from:][:TintCell] {
+		r, b, hand := m.Pix[0][from:][:tintCell], m.Pix[2][from:][:tintCell], s.Hand[from:][:tintCell]
+		for x, v := range m.Pix[1][from:][:tintCell] {
 			g := int(v)
 			if g*all < sum {
 				continue
@@ -128,7 +171,7 @@ func (f *tintField) findLight(w, h int) {
 	}
 	line := make([]float32, f.W)
 	for ch := range f.light {
-		g := raster.NewGrid(w, h, perCell*TintCell)
+		g := raster.NewGrid(w, h, perCell*tintCell)
 		for i := range g.V {
 			x, y := min(i%g.W, coarse.W-1), min(i/g.W, coarse.H-1)
 			g.V[i] = max(coarse.Colour[y*coarse.W+x][ch], 1)
@@ -171,6 +214,54 @@ func (f *tintField) tinted(workers int) []bool {
 		}
 	})
 	return out
+}
+
+// tintLook sums up the cells of a tint.
+type tintLook struct {
+	cells, thick, even float64
+	through            [3]float64
+	hand               float64 // log-odds of writing
+}
+
+func (t *tintLook) add(f *tintField, cell int, thick bool) {
+	const smooth = 0.04 // share of the brightness that grain and noise make up
+	t.cells++
+	if thick {
+		t.thick++
+	}
+	if f.rough[cell] < smooth {
+		t.even++
+	}
+	t.hand += float64(f.hand[cell])
+	for ch, v := range f.through(cell) {
+		t.through[ch] += float64(v)
+	}
+}
+
+func (t *tintLook) mean() (out [3]float64) {
+	for ch, v := range t.through {
+		out[ch] = min(v/t.cells, 1)
+	}
+	return out
+}
+
+// highlighter tells a marker's tint from print, by thresholds found on generated pages and four
+// real ones: it is broad, light, even and coloured, as fluorescent ink does it lets one of the
+// colours through whole, and the network is not sure that nobody drew it.
+func (t *tintLook) highlighter() bool {
+	const (
+		sure  = -4  // log-odds of writing from which downwards the network rules it out
+		broad = 0.5 // share of its cells that lie within others
+		// Share that nothing else lies on: strokes of coloured ink lie in all of theirs.
+		plain = 0.25
+		much  = 40   // cells' worth of pure colour
+		whole = 0.93 // share of the light let through
+	)
+	mean := t.mean()
+	low, high := extremes(mean)
+	colour := 1 - mean[low]/mean[high]
+	return t.hand > sure*t.cells && t.thick > broad*t.cells && t.even > plain*t.cells &&
+		mean[high] > whole && t.cells*colour > much
 }
 
 // Of keeps the tints whose ink is in the set.
@@ -230,7 +321,7 @@ func (h *Highlighters) liftOne(dst, src *image.RGBA, t tint, light [3]*raster.Sa
 		at := image.Pt(int(float64(x)/kx), int(float64(y)/ky))
 		return at.In(cells) && near[(at.Y-cells.Min.Y)*cells.Dx()+at.X-cells.Min.X]
 	})
-	p.divideOut(dst, lights, int(math.Ceil(TintCell*kx/2)))
+	p.divideOut(dst, lights, int(math.Ceil(tintCell*kx/2)))
 }
 
 // near marks the cells of a tint and of its soft edge, in a frame.

@@ -22,11 +22,11 @@ BENT, LEVEL = 0.25, 0.6  # shares of strokes: much bent; along the lines
 PALE = (0.25, 1)  # what is left of a highlighter's strength in a dim photograph, or with crayon
 
 
-def highlighted(rng, image, label, strength=PALE):
+def highlighted(rng, image, label):
     """The page with strokes of one highlighter. What is under them stays, and counts as writing
     too."""
     pen = make_pen(rng, "highlighter")
-    pen = replace(pen, density=pen.density * rng.uniform(*strength))
+    pen = replace(pen, density=pen.density * rng.uniform(*PALE))
     if rng.random() < CRAYON_SHARE:
         pen = replace(pen, feather=rng.uniform(*SOFT), grain=rng.uniform(0.2, 0.9))
     image, label = image.copy(), label.copy()

@@ -20,15 +20,18 @@ import (
 	"flag"
 	"fmt"
 	"image"
+	"image/png"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
-	"unink/bench/labels"
 	"unink/bench/stage"
+	"unink/internal/nn"
 	"unink/internal/restore"
 	"unink/internal/restore/strokes"
+	"unink/models"
 )
 
 func main() {
@@ -50,7 +53,7 @@ func run(dir, out string, from fs.FS) error {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
-	engine, err := stage.Surveyor(from)
+	engine, err := open(from)
 	if err != nil {
 		return err
 	}
@@ -67,7 +70,33 @@ func run(dir, out string, from fs.FS) error {
 	return nil
 }
 
-func survey(e *restore.Engine, page, labelled string) ([]byte, error) {
+// open opens the networks that look at a page before its regions are judged.
+func open(from fs.FS) (*restore.Engine, error) {
+	e := &restore.Engine{Threads: runtime.NumCPU()}
+	for _, n := range []struct {
+		name   string
+		layout nn.Layout
+		to     *nn.Runner
+	}{
+		{"overview", nn.Overviewing, &e.Overview},
+		{"segment", nn.Segmenting, &e.Segmenter},
+	} {
+		onnx, m, err := models.Read(from, n.name)
+		if err != nil {
+			return nil, err
+		}
+		runner, err := nn.Open(nn.Config{
+			Model: onnx, Inputs: m.Inputs, Output: m.Output, Layout: n.layout,
+		})
+		if err != nil {
+			return nil, err
+		}
+		*n.to, e.Em = runner, m.Em
+	}
+	return e, nil
+}
+
+func survey(e *restore.Engine, page, labels string) ([]byte, error) {
 	src, err := stage.Page(page)
 	if err != nil {
 		return nil, err
@@ -77,8 +106,10 @@ func survey(e *restore.Engine, page, labelled string) ([]byte, error) {
 		return nil, err
 	}
 	known := make([]float32, 2*v.Regions())
-	truth, err := labels.Read(labelled)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
+	truth, err := readLabels(labels)
+	if errors.Is(err, os.ErrNotExist) {
+		truth = image.NewUniform(image.Black)
+	} else if err != nil {
 		return nil, err
 	}
 	count(known, v, truth, src.Rect.Size(), size)
@@ -91,23 +122,41 @@ func survey(e *restore.Engine, page, labelled string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
+func readLabels(path string) (image.Image, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	return png.Decode(file)
+}
+
 // count counts each region's pixels that are known to be print and to be handwriting: a pixel of
-// the working picture is what the middle of its place on the page is. Without labels all is print.
-func count(known []float32, v *strokes.Survey, truth *image.Gray, page, seen image.Point) {
+// the working picture is what the middle of its place on the page is.
+func count(known []float32, v *strokes.Survey, truth image.Image, page, seen image.Point) {
+	const print, hand = 1, 2
 	for i, l := range v.Labels {
 		if l == 0 {
 			continue
 		}
-		value := uint8(labels.Print)
-		if truth != nil {
-			x, y := (2*(i%seen.X)+1)*page.X/(2*seen.X), (2*(i/seen.X)+1)*page.Y/(2*seen.Y)
-			value = truth.GrayAt(x, y).Y
-		}
-		switch value {
-		case labels.Print:
+		x, y := (2*(i%seen.X)+1)*page.X/(2*seen.X), (2*(i/seen.X)+1)*page.Y/(2*seen.Y)
+		switch value(truth, x, y) {
+		case print:
 			known[2*(l-1)]++
-		case labels.Hand:
+		case hand:
 			known[2*(l-1)+1]++
 		}
 	}
+}
+
+// value is a pixel of a label picture, grey or with a palette whose index is the label; all is
+// print in a picture that is of one colour.
+func value(m image.Image, x, y int) uint8 {
+	switch m := m.(type) {
+	case *image.Paletted:
+		return m.ColorIndexAt(x, y)
+	case *image.Gray:
+		return m.GrayAt(x, y).Y
+	}
+	return 1
 }
