@@ -40,12 +40,26 @@ gowun-batang gugi do-hyeon black-han-sans dela-gothic-one shippori-mincho hachi-
 zcool-kuaile zcool-xiaowei zcool-qingke-huangyou ma-shan-zheng noto-serif-armenian
 noto-serif-georgian noto-serif-ethiopic noto-sans-ethiopic"
 
+# download KIND PACKAGE...: those of these Debian packages that are not unpacked yet, fifty at a
+# time, since apt takes seconds to start. unpack asks again for those of a fifty that failed.
+download() {
+	kind=$1
+	shift
+	mkdir -p debs
+	for package in "$@"; do
+		[ -d "$kind/$package" ] || has "$package" || echo "$package"
+	done | (cd debs && xargs -r -n 50 apt-get download >/dev/null) || true
+}
+
+has() { ls debs/"$1"_*.deb >/dev/null 2>&1; }
+
 # unpack KIND PACKAGE TAR-PATTERN...: the matching files of a Debian package.
 unpack() {
 	kind=$1 package=$2
 	shift 2
 	[ -d "$kind/$package" ] && return
-	(mkdir -p debs && cd debs && apt-get download "$package" >/dev/null) || return 0
+	has "$package" || download "$kind" "$package"
+	has "$package" || return 0
 	mkdir -p "$kind/$package.part"
 	dpkg-deb --fsys-tarfile debs/"$package"_*.deb |
 		tar -x -C "$kind/$package.part" --wildcards "$@" '*copyright' 2>/dev/null || true
@@ -54,12 +68,13 @@ unpack() {
 }
 
 fetch_fonts() {
-	apt-cache search --names-only '^fonts-' | awk '{print $1}' |
+	packages=$(apt-cache search --names-only '^fonts-' | awk '{print $1}' |
 		grep -vE 'emoji|awesome|symbola-|mathjax|glyphicons|materialdesign' |
-		while read -r package; do
-			size=$(apt-cache show "$package" | awk '/^Size:/{print $2; exit}')
-			[ "$size" -gt $largest ] || unpack fonts "$package" '*.ttf' '*.otf' '*.ttc'
-		done
+		xargs apt-cache show |
+		awk -v largest=$largest '/^Package:/ {p = $2}
+			/^Size:/ && $2 <= largest && !had[p]++ {print p}')
+	download fonts $packages
+	for package in $packages; do unpack fonts "$package" '*.ttf' '*.otf' '*.ttc'; done
 }
 
 fetch_docs() {

@@ -61,6 +61,10 @@ func picksPages(t *testing.T, _ *service, p *browsertest.Page) {
 	p.Until(
 		`document.querySelector('#page-number').textContent == '3 / 5' && document.querySelector('#strip [aria-current]').ariaLabel == 'Page 3'`,
 	)
+	p.Look(360, 740, "light")
+	const top = `Math.round(document.querySelector(%q).getBoundingClientRect().top)`
+	p.Until(fmt.Sprintf(top+" == "+top, "#pager", ".zoom"))
+	p.Look(1280, 900, "light")
 	name, data := p.Download("#actions .download")
 	if pages := p.ReadPDF(data).Pages; name != "exam-pages-2-3.clean.pdf" ||
 		sizesOf(pages) != "130×160 140×160" || pages[0].Bookmark != "Page 2" ||
