@@ -109,6 +109,7 @@ func dropPictures(f *raster.Field) (out, sure []bool) {
 			tintDistance(f.Colour[i], tint)
 		out[i], sure[i] = dark || tinted > 0.16, dark || tinted > 0.35
 	}
+	growTints(f, out, tint)
 	raster.CloseMask(sure, f.W, f.H, thin)
 	raster.CloseMask(out, f.W, f.H, thin) // letters left white in solid print are no paper either
 	for i, drop := range out {
@@ -117,6 +118,50 @@ func dropPictures(f *raster.Field) (out, sure []bool) {
 		}
 	}
 	return out, sure
+}
+
+// growTints brings to the marked cells what has rather their tint than the paper's, and the ink
+// amid these: light that falls off makes one side of a panel paler than another.
+func growTints(f *raster.Field, out []bool, paper [3]float32) {
+	const (
+		least = 0.08 // distance of a tint from the paper's
+		reach = 6    // cells of ink in a row that are looked beyond
+	)
+	type step struct {
+		at, ink int
+		tint    [3]float32 // of the last marked cell on the way here
+	}
+	var front []step
+	for i, v := range out {
+		if v {
+			front = append(front, step{i, 0, evened(f.Colour[i])})
+		}
+	}
+	reached := slices.Clone(out)
+	for ; len(front) > 0; front = front[1:] {
+		from := front[0]
+		for _, j := range beside(from.at, f.W, f.H) {
+			if reached[j] {
+				continue
+			}
+			if f.Weight[j] == 0 {
+				if reached[j] = from.ink < reach; reached[j] {
+					front = append(front, step{j, from.ink + 1, from.tint})
+				}
+				continue
+			}
+			off := tintDistance(f.Colour[j], paper)
+			if off > least && tintDistance(f.Colour[j], from.tint) < off {
+				out[j], reached[j] = true, true
+				front = append(front, step{j, 0, evened(f.Colour[j])})
+			}
+		}
+	}
+	closed := slices.Clone(out)
+	raster.CloseMask(closed, f.W, f.H, reach/2)
+	for i, v := range closed {
+		out[i] = out[i] || v && f.Weight[i] == 0
+	}
 }
 
 // findPhotographs marks the areas in which there is no paper over many lines of print: halftones
@@ -235,6 +280,12 @@ func morph(f *raster.Field, reach ...int) {
 			f.Colour[i][ch] = v[i]
 		}
 	}
+}
+
+// evened is a colour at a brightness of 1.
+func evened(c [3]float32) [3]float32 {
+	b := max(raster.Brightness(c), 1)
+	return [3]float32{c[0] / b, c[1] / b, c[2] / b}
 }
 
 func tintDistance(c, tint [3]float32) (d float32) {

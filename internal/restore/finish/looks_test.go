@@ -127,6 +127,40 @@ func TestAPastelPanelIsKeptUnderAShadow(t *testing.T) {
 	}
 }
 
+// Squares of a grid shaded by a halftone, a sign in each, under light that takes their tint away.
+func TestShadedSquaresAreKeptWholeWhereTheirTintFades(t *testing.T) {
+	const side = 40
+	shaded := image.Rect(200, 200, 200+3*side, 200+side)
+	ink := color.RGBA{50, 48, 45, 255}
+	c := blankSheet(func(x, y int) color.RGBA {
+		v := [3]float64{214, 206, 190}
+		if (image.Point{X: x, Y: y}).In(shaded) {
+			fade := 24 * float64(x-shaded.Min.X) / float64(shaded.Dx())
+			dot := float64((x/2+y/2)%2*2 - 1)
+			v = [3]float64{134 + fade - 30*dot, 156 - 22*dot, 176 - fade - 12*dot}
+		}
+		light := 1 - 0.4*float64(x)/600
+		return color.RGBA{uint8(v[0] * light), uint8(v[1] * light), uint8(v[2] * light), 255}
+	})
+	for at := 40; at <= 440; at += side {
+		drawPrint(c, image.Rect(at, 40, at+2, 440), ink)
+		drawPrint(c, image.Rect(40, at, 442, at+2), ink)
+		for y := 40; at < 440 && y < 440; y += side {
+			drawPrint(c, image.Rect(at+14, y+8, at+26, y+34), ink)
+		}
+	}
+	white := scanned(c)
+	for x := shaded.Min.X; x < shaded.Max.X; x += side {
+		square := image.Rect(x+4, 204, x+10, 200+side-4)
+		if got := white(square); got > 0.02 {
+			t.Errorf("%.2f of the shaded square at %v has become white", got, square)
+		}
+	}
+	if got := white(image.Rect(364, 204, 370, 236)); got < 0.95 {
+		t.Errorf("%.2f of the square beside them is white, want its paper", got)
+	}
+}
+
 // A halftone, of which the network holds all but patches for print, on paper that has yellowed less
 // than the page's.
 func TestAHalftoneOnYellowedPaperStaysAndIsGrey(t *testing.T) {
