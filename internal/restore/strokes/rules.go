@@ -128,6 +128,9 @@ func printedRules(s *segment.Scores, plane *ink.Plane, labels []int32,
 		if r.clear == 0 {
 			continue
 		}
+		if len(r.Centre) >= ruleLength {
+			r.reclaim(s, plane, labels, int32(i+1))
+		}
 		r.follow = longEnough(c) || evidence < -telling*float32(c.Area)
 		traced = append(traced, r)
 	}
@@ -344,7 +347,8 @@ func followRule(s *segment.Scores, r *Rule, plane *ink.Plane, from, step int) []
 		case low > high, float64(high-low+1) < float64(r.Thick)-ruleThicker:
 			missing++
 		case high-low < ruleThick && (!written(s, r.Vertical, at, int(math.Round(y))) ||
-			r.alike(low, high, y) && (r.clear >= long || printsInk(s, r, plane, at, low, high))):
+			r.alike(low, high, y) && (r.clear >= long ||
+				evidenceAcross(s, r, plane, at, low, high) < -telling)):
 			centre = float64(low+high) / 2
 			y += 0.2 * (centre - y)
 			missing, seen = 0, len(centres)+1
@@ -372,14 +376,14 @@ func (r *Rule) asThick(thick float64) bool {
 	return math.Abs(thick-float64(r.Thick)) <= ruleThicker
 }
 
-// printsInk says that ink across a line from low to high has the colour of print and not that of
-// writing.
-func printsInk(s *segment.Scores, r *Rule, plane *ink.Plane, at, low, high int) bool {
+// evidenceAcross is the mean evidence that ink across a line from low to high has the colour of
+// writing and not that of print.
+func evidenceAcross(s *segment.Scores, r *Rule, plane *ink.Plane, at, low, high int) float32 {
 	sum := float32(0)
 	for j := low; j <= high; j++ {
 		sum += plane.Evidence[pixelAt(s, r.Vertical, at, j)]
 	}
-	return sum < -telling*float32(high-low+1)
+	return sum / float32(high-low+1)
 }
 
 // inkAcross is the run of ink across a line at one column, which passes within a pixel of y. It is
@@ -450,6 +454,35 @@ func tracePiece(s *segment.Scores, b raster.Component, labels []int32, label int
 	}
 	r.Thick = float32(pixels) / float32(max(r.clear, 1))
 	return r
+}
+
+// reclaim brings to the line what was judged to be writing on its piece, but is as thick as the
+// line there, stands alone and has not writing's colour: what a signature runs into is taken for a
+// part of it.
+func (r *Rule) reclaim(s *segment.Scores, plane *ink.Plane, labels []int32, label int32) {
+	const off = 1.5 // working pixels
+	across := acrossSize(s, r.Vertical)
+	for i, v := range r.continued() {
+		if !math.IsNaN(float64(r.Centre[i])) {
+			continue
+		}
+		at := r.From + i
+		for j := max(int(v)-ruleThick, 0); j <= min(int(v)+ruleThick, across-1); j++ {
+			if labels[pixelAt(s, r.Vertical, at, j)] != label {
+				continue
+			}
+			low, high := inkAcross(s, r.Vertical, plane.Solid, at, j, across)
+			if low <= high && math.Abs(float64(high-low+1)-float64(r.Thick)) <= off &&
+				evidenceAcross(s, r, plane, at, low, high) < telling {
+				r.Centre[i] = float32(low+high) / 2
+				r.clear++
+				for k := low; k <= high; k++ {
+					s.Relabel(pixelAt(s, r.Vertical, at, k), false)
+				}
+			}
+			break
+		}
+	}
 }
 
 // acrossSize is the number of places across a line on the page.

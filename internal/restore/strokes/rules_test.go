@@ -48,6 +48,42 @@ func TestLongRuleIsWhole(t *testing.T) {
 	}
 }
 
+// A line that was found whole, and of which an end was then judged to be a stroke since a signature
+// runs into it, stays whole; the signature does not.
+func TestLineUnderASignatureIsWhole(t *testing.T) {
+	const w, h, top, thick, from, judged, to = 300, 100, 50, 3, 20, 150, 260
+	s, plane := emptyPlane(w, h)
+	for x := from; x < to; x++ {
+		for y := top; y < top+thick; y++ {
+			setInk(s, plane, x, y, false)
+		}
+	}
+	labels, pieces := findRules(plane.Printed(), w, h)
+	for y := top - 30; y < top+thick+10; y++ {
+		for x := 180; x < 186; x++ {
+			setInk(s, plane, x, y, true)
+		}
+	}
+	for x := judged; x < to; x++ {
+		for y := top; y < top+thick; y++ {
+			s.Relabel(y*w+x, true)
+		}
+	}
+	rules := printedRules(s, plane, labels, pieces)
+	if len(rules) != 1 || rules[0].From != from || rules[0].to() != to {
+		t.Fatalf("%+v, want a line from %d to %d", rules, from, to)
+	}
+	for x := judged; x < to; x++ {
+		crossed := x >= 180 && x < 186
+		if print := s.Hand[(top+1)*w+x] <= 0; print == crossed {
+			t.Errorf("at %d the line is print: %t", x, print)
+		}
+	}
+	if s.Hand[(top-10)*w+182] <= 0 {
+		t.Error("the signature became print")
+	}
+}
+
 // A blank is whole of which writing leaves but its ends to be seen, if there is ink all along it;
 // two dashes with a word between them are no line.
 func TestBlankUnderAWordIsWhole(t *testing.T) {
