@@ -344,11 +344,15 @@ func (m *mark) weigh(s *segment.Scores, plane *ink.Plane, labels []int32) bool {
 }
 
 // repeats says that the same mark stands in another box, as only a press can make it. All boxes
-// that are filled look alike.
+// that are filled look alike, and somebody's crosses nearly do.
 func (m *mark) repeats(marks []*mark) bool {
-	const filled, same = 0.85, 0.25 // share of the inside; difference, from 0 to 2
+	const filled, alike, same = 0.85, 0.25, 0.12 // share of the inside; differences, from 0 to 2
 	if m.full > filled {
 		return false
+	}
+	most := same
+	if m.evidence < 0 {
+		most = alike
 	}
 	for _, other := range marks {
 		if other == m || math.Abs(other.side()-m.side()) > 3*boxAlike*m.kind.side() {
@@ -358,7 +362,7 @@ func (m *mark) repeats(marks []*mark) bool {
 		for i, v := range m.shape {
 			apart += math.Abs(v - other.shape[i])
 		}
-		if apart < same {
+		if apart < most {
 			return true
 		}
 	}

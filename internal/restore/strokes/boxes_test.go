@@ -61,6 +61,29 @@ func TestTicksInBoxesGo(t *testing.T) {
 	}
 }
 
+// Ticks that are nearly alike go where the network takes them for writing.
+func TestTicksNearlyAlikeAreTheNetworksToTell(t *testing.T) {
+	for name, c := range map[string]struct {
+		hand int8 // what the network says of them
+		gone int
+	}{"writing": {2 * segment.Unit, 4}, "print": {-2 * segment.Unit, 0}} {
+		t.Run(name, func(t *testing.T) {
+			f := restoretest.NewForm(8)
+			for i, larger := range map[int]float64{1: 0, 2: 1, 4: 2, 6: 3} {
+				f.Tick(i, larger)
+			}
+			s := &segment.Scores{W: f.Rect.Dx(), H: f.Rect.Dy(), Hand: make([]int8, len(f.Pix)),
+				Print: make([]int8, len(f.Pix))}
+			for i := range s.Hand {
+				s.Hand[i], s.Print[i] = c.hand, -c.hand
+			}
+			if marks := readForm(s, planeOf(f, s)).marks; len(marks) != c.gone {
+				t.Errorf("%d marks go, want %d", len(marks), c.gone)
+			}
+		})
+	}
+}
+
 // A cross that is the same in several boxes was printed; a single one may be.
 func TestPrintInBoxesStays(t *testing.T) {
 	for name, ticked := range map[string][]int{"the same": {1, 3, 5, 6}, "one": {4}, "none": nil} {
