@@ -2,6 +2,7 @@ package erase
 
 import (
 	"image"
+	"math"
 	"testing"
 
 	"unink/internal/raster"
@@ -11,7 +12,8 @@ import (
 	"unink/internal/restore/strokes"
 )
 
-// Where a marked box was, an empty one is drawn as it looks beside it.
+// Where a marked box was, an empty one is drawn as it looks beside it. Sides of boxes that stand in
+// line, which are found to be one printed line, are not drawn between them.
 func TestMarkedBoxIsDrawnAnew(t *testing.T) {
 	f := restoretest.NewForm(8)
 	clean := restoretest.NewForm(8)
@@ -46,7 +48,22 @@ func TestMarkedBoxIsDrawnAnew(t *testing.T) {
 		}
 	}
 	c := canvas.Project(src, src, s, segment.Paper(raster.Resize(src, s.W, s.H, 1), 1), 1)
-	out := Erase(c, nil, gone)
+	var sides []strokes.Rule
+	for _, x := range []int{f.Boxes[0].Min.X + 1, f.Boxes[0].Max.X - 2} {
+		last := f.Boxes[len(f.Boxes)-1]
+		side := strokes.Rule{Vertical: true, From: f.Boxes[0].Min.Y, Thick: 2}
+		for y := side.From; y < last.Max.Y; y++ {
+			centre := float32(math.NaN())
+			for i, box := range f.Boxes {
+				if marked := i == 1 || i == 2 || i == 4 || i == 6; !marked && y >= box.Min.Y && y < box.Max.Y {
+					centre = float32(x)
+				}
+			}
+			side.Centre = append(side.Centre, centre)
+		}
+		sides = append(sides, side)
+	}
+	out := Erase(c, sides, gone)
 	for y := range f.Rect.Dy() {
 		for x := range f.Rect.Dx() {
 			if got, want := int(out.Pix[out.PixOffset(x, y)]),

@@ -32,7 +32,7 @@ func Erase(c *canvas.Canvas, rules []strokes.Rule, marks []strokes.Mark) *image.
 		}
 	})
 	for _, r := range rules {
-		continueRule(c, dst, r)
+		continueRule(c, dst, r, marks)
 	}
 	for _, m := range marks {
 		drawBox(c, dst, m, paper, cell)

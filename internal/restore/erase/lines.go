@@ -3,6 +3,7 @@ package erase
 import (
 	"image"
 	"math"
+	"slices"
 
 	"unink/internal/raster"
 	"unink/internal/restore/canvas"
@@ -14,16 +15,21 @@ type line struct {
 	c     *canvas.Canvas
 	dst   *image.RGBA
 	rule  strokes.Rule
-	scale float64 // full-resolution pixels per working pixel
-	reach int     // pixels from the centre that belong to the line and its rim
+	scale float64           // full-resolution pixels per working pixel
+	reach int               // pixels from the centre that belong to the line and its rim
+	boxes []image.Rectangle // marked ones, as the line is seen
 }
 
 // continueRule draws a printed line on through the strokes that were erased over it. Each gap is
 // bridged between the line's own cross sections on its two sides, so that colour, thickness and
-// softness go on.
-func continueRule(c *canvas.Canvas, dst *image.RGBA, r strokes.Rule) {
+// softness go on. The sides of marked boxes are not continued, nor lines through them: the boxes
+// are drawn anew.
+func continueRule(c *canvas.Canvas, dst *image.RGBA, r strokes.Rule, marks []strokes.Mark) {
 	l := line{c: c, dst: dst, rule: r, scale: c.Scale}
 	l.reach = int(math.Ceil((float64(r.Thick)/2 + 1) * c.Scale))
+	for _, m := range marks {
+		l.boxes = append(l.boxes, l.boxOf(m))
+	}
 	n := int(float64(len(r.Centre)) * l.scale)
 	last := -1 // the last clear cross section
 	for i := range n {
@@ -85,6 +91,34 @@ func (l *line) clear(i int) bool {
 	return true
 }
 
+// boxOf is where a mark's box stands: along the line from its beginning, and across it.
+func (l *line) boxOf(m strokes.Mark) image.Rectangle {
+	box := m.Empty.Sub(m.Empty.Min).Add(m.At)
+	if l.rule.Vertical {
+		box = image.Rect(box.Min.Y, box.Min.X, box.Max.Y, box.Max.X)
+	}
+	box = box.Sub(image.Pt(l.rule.From, 0))
+	full := func(v int) int { return int(math.Round(float64(v) * l.scale)) }
+	return image.Rect(full(box.Min.X), full(box.Min.Y), full(box.Max.X), full(box.Max.Y))
+}
+
+// isSide says that the line between two cross sections is a side of a box there.
+func (l *line) isSide(a, b int, centre float64) bool {
+	for _, box := range l.boxes {
+		near := func(side int) bool { return math.Abs(centre-float64(side)) <= float64(l.reach) }
+		if box.Min.X < b && box.Max.X > a && (near(box.Min.Y) || near(box.Max.Y)) {
+			return true
+		}
+	}
+	return false
+}
+
+// inBox says that cross section i lies in a box that the line meets.
+func (l *line) inBox(i int, centre float64) bool {
+	at := image.Pt(i, int(math.Round(centre)))
+	return slices.ContainsFunc(l.boxes, func(box image.Rectangle) bool { return at.In(box) })
+}
+
 // bridge draws the line between the clear cross sections a and b.
 func (l *line) bridge(a, b int) {
 	left, right := l.crossSection(a, -1), l.crossSection(b, 1)
@@ -92,9 +126,15 @@ func (l *line) bridge(a, b int) {
 	if math.Abs(slope) > 0.2 {
 		return // not one straight line
 	}
+	if l.isSide(a, b, (left.centre+right.centre)/2) {
+		return
+	}
 	for i := a + 1; i < b; i++ {
 		f := float32(i-a) / float32(b-a)
 		centre := left.centre + slope*(float64(i)-left.middle)
+		if l.inBox(i, centre) {
+			continue
+		}
 		at := int(math.Round(centre))
 		for j := at - l.reach; j <= at+l.reach; j++ {
 			p, ok := l.pixel(i, j)

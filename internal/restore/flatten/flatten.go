@@ -29,7 +29,8 @@ type Result struct {
 // Find finds what makes a page flat that was skewed, seen at an angle or bent: from its lines of
 // print, its rules and the edges of the sheet, and where they do not tell, or the flattening
 // network sees it otherwise, from that. em is the print's size in the picture. The page is to be
-// left as it is where nothing is to be put right or it is not clear what.
+// left as it is where nothing is to be put right or it is not clear what, and where its lines are
+// level as they are and the network sees nothing of what they tell.
 func Find(ctx context.Context, runner nn.Runner, m *raster.RGB, em float64, workers int) (
 	Result, error) {
 	f := findFeatures(m, em, workers)
@@ -40,6 +41,9 @@ func Find(ctx context.Context, runner nn.Runner, m *raster.RGB, em float64, work
 	g, err := gridOf(ctx, runner, m, workers)
 	if err != nil {
 		return Result{}, err
+	}
+	if f.level() && g.farFrom(s) {
+		return Result{Confidence: by.Confidence}, nil
 	}
 	if seen := f.byGrid(g, s); seen.Warp != nil {
 		return seen, nil
@@ -86,12 +90,10 @@ func (f *features) byGrid(g *gridSheet, by surface) Result {
 		clear      = 1.5  // times its own doubt that the network must see places moved by
 		further    = 0.5  // times as far
 		hardly     = 1.1  // times the unevenness may be left
-		wild       = 2.5  // times as far, or the network's doubt: the lines mislead
 	)
 	em, curves := f.em/f.unit, longest(f.curves)
 	was, moved := uneven(curves, em, asItIs.toSheet), g.strain(asItIs)
-	apart := g.strain(by)
-	misled := by != surface(asItIs) && apart > wild*max(moved, g.doubt)
+	apart, misled := g.strain(by), g.farFrom(by)
 	if was > 0 && !misled && uneven(curves, em, g.toSheet) > straighter*was {
 		return Result{}
 	}
@@ -113,6 +115,13 @@ func (f *features) byGrid(g *gridSheet, by surface) Result {
 		sure = 1 - remaining/was
 	}
 	return Result{f.warp(b, nil), sure, f.bow()}
+}
+
+// farFrom says that a surface lies so much further from the grid than the picture does, or than the
+// network doubts, that the lines mislead that told of it.
+func (g *gridSheet) farFrom(by surface) bool {
+	const wild = 2.5 // times as far
+	return by != surface(asItIs) && g.strain(by) > wild*max(g.strain(asItIs), g.doubt)
 }
 
 // plane finds the plane that the sheet lies in; nil where it need not be seen from elsewhere or is

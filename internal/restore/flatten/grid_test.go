@@ -150,6 +150,24 @@ func TestASurfaceThatTheNetworkDoesNotSeeIsNotBelieved(t *testing.T) {
 	}
 }
 
+// Drawn lines that lean fit a sheet that is seen at an angle. Where the lines of print are level and
+// the network is sure that it is not, the page stays as it is.
+func TestLinesThatLeanDoNotTurnALevelPage(t *testing.T) {
+	const top, bottom = 60, restoretest.PageHeight - 60
+	page := restoretest.Page()
+	for y := top; y < bottom; y++ {
+		for _, line := range []struct{ x, lean float64 }{{30, 0.05},
+			{restoretest.PageWidth - 60, -0.05}, {restoretest.PageWidth - 30, -0.05}} {
+			x := line.x + line.lean*float64(y-restoretest.PageHeight/2)
+			restoretest.Bar(page, x, float64(y), x+2, float64(y+1), color.RGBA{20, 20, 20, 255})
+		}
+	}
+	f, err := find(context.Background(), &bowingNetwork{doubt: 0.05}, page, 2)
+	if err != nil || f.Warp != nil {
+		t.Errorf("a level page is warped (confidence %.2f), %v", f.Confidence, err)
+	}
+}
+
 func TestFlattenStopsWhenTheNetworkFails(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
