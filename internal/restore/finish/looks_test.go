@@ -130,12 +130,12 @@ func TestAPastelPanelIsKeptUnderAShadow(t *testing.T) {
 // Squares of a grid shaded by a halftone, a sign in each, under light that takes their tint away.
 func TestShadedSquaresAreKeptWholeWhereTheirTintFades(t *testing.T) {
 	const side = 40
-	shaded := image.Rect(200, 200, 200+3*side, 200+side)
+	squares := image.Rect(200, 200, 200+3*side, 200+side)
 	ink := color.RGBA{50, 48, 45, 255}
 	c := blankSheet(func(x, y int) color.RGBA {
 		v := [3]float64{214, 206, 190}
-		if (image.Point{X: x, Y: y}).In(shaded) {
-			fade := 24 * float64(x-shaded.Min.X) / float64(shaded.Dx())
+		if (image.Point{X: x, Y: y}).In(squares) {
+			fade := 24 * float64(x-squares.Min.X) / float64(squares.Dx())
 			dot := float64((x/2+y/2)%2*2 - 1)
 			v = [3]float64{134 + fade - 30*dot, 156 - 22*dot, 176 - fade - 12*dot}
 		}
@@ -150,10 +150,10 @@ func TestShadedSquaresAreKeptWholeWhereTheirTintFades(t *testing.T) {
 		}
 	}
 	white := scanned(c)
-	for x := shaded.Min.X; x < shaded.Max.X; x += side {
+	for x := squares.Min.X; x < squares.Max.X; x += side {
 		square := image.Rect(x+4, 204, x+10, 200+side-4)
 		if got := white(square); got > 0.02 {
-			t.Errorf("%.2f of the shaded square at %v has become white", got, square)
+			t.Errorf("%.2f of the squares square at %v has become white", got, square)
 		}
 	}
 	if got := white(image.Rect(364, 204, 370, 236)); got < 0.95 {

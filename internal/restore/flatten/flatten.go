@@ -81,7 +81,7 @@ func (f *features) level() bool {
 // lines, and only where the network has seen the page well: its lines are much straighter on the
 // grid than in the picture or, where there are none, it is sure. Where the lines themselves have
 // told of a surface on which the page lies, by, that must be at least half as far from the grid as
-// the picture is, and the lines hardly straighter on it than on the refined grid. Where it is
+// the picture is, and the lines no straighter on it than on the refined grid. Where it is
 // several times as far, the refined grid is believed anyway: the few lines of a crumpled page may
 // fit a surface that pulls all else out of shape.
 func (f *features) byGrid(g *gridSheet, by surface) Result {
@@ -89,7 +89,6 @@ func (f *features) byGrid(g *gridSheet, by surface) Result {
 		straighter = 0.85 // of the lines' unevenness may be left
 		clear      = 1.5  // times its own doubt that the network must see places moved by
 		further    = 0.5  // times as far
-		hardly     = 1.1  // times the unevenness may be left
 	)
 	em, curves := f.em/f.unit, longest(f.curves)
 	was, moved := uneven(curves, em, asItIs.toSheet), g.strain(asItIs)
@@ -104,7 +103,7 @@ func (f *features) byGrid(g *gridSheet, by surface) Result {
 			return Result{}
 		}
 	} else if !misled && (apart < further*moved ||
-		remaining > hardly*uneven(curves, em, by.toSheet)) {
+		remaining > uneven(curves, em, by.toSheet)) {
 		return Result{}
 	}
 	if was > 0 && (remaining >= was || !f.sharper(b, asItIs)) {

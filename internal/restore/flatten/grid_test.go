@@ -153,9 +153,9 @@ func TestASurfaceThatTheNetworkDoesNotSeeIsNotBelieved(t *testing.T) {
 // Drawn lines that lean fit a sheet that is seen at an angle. Where the lines of print are level and
 // the network is sure that it is not, the page stays as it is.
 func TestLinesThatLeanDoNotTurnALevelPage(t *testing.T) {
-	const top, bottom = 60, restoretest.PageHeight - 60
+	const first, last = 60, restoretest.PageHeight - 60
 	page := restoretest.Page()
-	for y := top; y < bottom; y++ {
+	for y := first; y < last; y++ {
 		for _, line := range []struct{ x, lean float64 }{{30, 0.05},
 			{restoretest.PageWidth - 60, -0.05}, {restoretest.PageWidth - 30, -0.05}} {
 			x := line.x + line.lean*float64(y-restoretest.PageHeight/2)
