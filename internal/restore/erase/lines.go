@@ -116,7 +116,7 @@ func (l *line) isSide(a, b int, centre float64) bool {
 // inBox says that cross section i lies in a box that the line meets.
 func (l *line) inBox(i int, centre float64) bool {
 	at := image.Pt(i, int(math.Round(centre)))
-	return slices.ContainsFunc(l.boxes, func(box image.Rectangle) bool { return at.In(box) })
+	return slices.ContainsFunc(l.boxes, at.In)
 }
 
 // bridge draws the line between the clear cross sections a and b.

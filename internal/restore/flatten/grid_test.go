@@ -150,8 +150,8 @@ func TestASurfaceThatTheNetworkDoesNotSeeIsNotBelieved(t *testing.T) {
 	}
 }
 
-// Drawn lines that lean fit a sheet that is seen at an angle. Where the lines of print are level and
-// the network is sure that it is not, the page stays as it is.
+// Drawn lines that lean fit a sheet that is seen at an angle. Where the lines of print are level
+// and the network is sure that it is not, the page stays as it is.
 func TestLinesThatLeanDoNotTurnALevelPage(t *testing.T) {
 	const first, last = 60, restoretest.PageHeight - 60
 	page := restoretest.Page()
