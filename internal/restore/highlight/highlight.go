@@ -65,7 +65,7 @@ func Find(m *raster.RGB, s *segment.Scores, workers int) *Highlighters {
 	for i, c := range components {
 		// What reaches the picture's border is as often the desk.
 		whole := c.X0 > 0 && c.Y0 > 0 && c.X1 < f.W && c.Y1 < f.H
-		if whole && looks[i].highlighter() {
+		if whole && looks[i].highlighter() && h.ofOneInk(f, int32(i+1), c, looks[i].mean()) {
 			h.tints = append(h.tints, tint{int32(i + 1), image.Rect(c.X0, c.Y0, c.X1, c.Y1),
 				h.colour(f, int32(i+1), c, looks[i].mean())})
 		}
@@ -90,6 +90,40 @@ func (h *Highlighters) colour(f *tintField, label int32, c raster.Component,
 		}
 	}
 	return bright.mean()
+}
+
+// ofOneInk says that a tint takes the colours of the light in one proportion all over, as an ink
+// does however thick it lies (Beer and Lambert). Drawings have several.
+func (h *Highlighters) ofOneInk(f *tintField, label int32, c raster.Component,
+	mean [3]float64) bool {
+	const one = 0.99 // cosine of the angle between densities; of strokes 0.998, of drawings 0.98
+	_, whole := extremes(mean)
+	ink := density(mean, whole)
+	along, all := 0.0, 0.0
+	for y := c.Y0; y < c.Y1; y++ {
+		for i := y*f.W + c.X0; i < y*f.W+c.X1; i++ {
+			if h.labels[i] != label {
+				continue
+			}
+			var through [3]float64
+			for ch, v := range f.through(i) {
+				through[ch] = float64(v)
+			}
+			d := density(through, whole)
+			along += d[0]*ink[0] + d[1]*ink[1] + d[2]*ink[2]
+			all += math.Hypot(math.Hypot(d[0], d[1]), d[2])
+		}
+	}
+	return along >= one*all*math.Hypot(math.Hypot(ink[0], ink[1]), ink[2])
+}
+
+// density is the logarithm of how much less of each colour is let through than of one.
+func density(through [3]float64, whole int) (d [3]float64) {
+	const least = 0.05 // share let through that is told from none
+	for ch, v := range through {
+		d[ch] = -math.Log(max(v/through[whole], least))
+	}
+	return d
 }
 
 // tintField is what is known of each cell.

@@ -102,6 +102,29 @@ func TestPanelsAndInkAreNoHighlighter(t *testing.T) {
 	}
 }
 
+// A drawing has several colours side by side; where two strokes of one marker lie on each other it
+// is as one ink.
+func TestOneInkIsHighlighterAndADrawingIsNot(t *testing.T) {
+	for name, c := range map[string]struct {
+		second string
+		found  int
+	}{"drawing": {"pink", 0}, "strokes": {"yellow", 1}} {
+		t.Run(name, func(t *testing.T) {
+			page := restoretest.Sheet(700, 500, 24)
+			highlight(page, image.Rect(120, 150, 330, 190), markers["yellow"])
+			highlight(page, image.Rect(240, 150, 430, 190), markers[c.second])
+			m := segment.WorkingPicture(page, segment.WorkingEm, 2)
+			h := Find(m, saidOf(m, 20), 2)
+			if h == nil {
+				h = &Highlighters{}
+			}
+			if len(h.tints) != c.found {
+				t.Errorf("%d tints found, want %d", len(h.tints), c.found)
+			}
+		})
+	}
+}
+
 func TestHighlighterOfTheInksAskedFor(t *testing.T) {
 	h := &Highlighters{tints: []tint{{label: 1, through: [3]float64{1, 0.63, 0.8}},
 		{label: 2, through: [3]float64{0.6, 0.9, 1}}}}
