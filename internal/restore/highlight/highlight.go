@@ -98,7 +98,7 @@ func (h *Highlighters) ofOneInk(f *tintField, label int32, c raster.Component,
 	mean [3]float64) bool {
 	const one = 0.99 // cosine of the angle between densities; of strokes 0.998, of drawings 0.98
 	_, whole := extremes(mean)
-	ink := density(mean, whole)
+	usual := density(mean, whole)
 	along, all := 0.0, 0.0
 	for y := c.Y0; y < c.Y1; y++ {
 		for i := y*f.W + c.X0; i < y*f.W+c.X1; i++ {
@@ -110,11 +110,11 @@ func (h *Highlighters) ofOneInk(f *tintField, label int32, c raster.Component,
 				through[ch] = float64(v)
 			}
 			d := density(through, whole)
-			along += d[0]*ink[0] + d[1]*ink[1] + d[2]*ink[2]
+			along += d[0]*usual[0] + d[1]*usual[1] + d[2]*usual[2]
 			all += math.Hypot(math.Hypot(d[0], d[1]), d[2])
 		}
 	}
-	return along >= one*all*math.Hypot(math.Hypot(ink[0], ink[1]), ink[2])
+	return along >= one*all*math.Hypot(math.Hypot(usual[0], usual[1]), usual[2])
 }
 
 // density is the logarithm of how much less of each colour is let through than of one.
