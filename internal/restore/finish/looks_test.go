@@ -153,7 +153,7 @@ func TestShadedSquaresAreKeptWholeWhereTheirTintFades(t *testing.T) {
 	for x := squares.Min.X; x < squares.Max.X; x += side {
 		square := image.Rect(x+4, 204, x+10, 200+side-4)
 		if got := white(square); got > 0.02 {
-			t.Errorf("%.2f of the squares square at %v has become white", got, square)
+			t.Errorf("%.2f of the shaded square at %v has become white", got, square)
 		}
 	}
 	if got := white(image.Rect(364, 204, 370, 236)); got < 0.95 {
