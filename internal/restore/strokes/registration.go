@@ -1,6 +1,7 @@
 package strokes
 
 import (
+	"math"
 	"slices"
 
 	"unink/internal/raster"
@@ -55,15 +56,16 @@ func (r registrationMarks) keep(s *segment.Scores) {
 	}
 }
 
-// isSolid says that a component is a disc or a square without a hole.
+// isSolid says that a component is a disc or a square without a hole. The outline of a small disc
+// is too rough to be told as round.
 func (b *box) isSolid(labels []int32, w int) bool {
-	const full, square = 0.97, 0.93 // share of ink within a disc; in a square's box
-	if b.isRound(labels, w) && b.fullness(labels, w) >= full {
-		return true
-	}
+	const full, round = 0.97, 0.9 * math.Pi / 4 // share of ink within a disc; in its box
 	small, large := min(b.Width(), b.Height()), max(b.Width(), b.Height())
-	return small >= smallestBox && large <= largestBubble && 8*large <= 9*small &&
-		float64(b.Area) >= square*float64(b.Width()*b.Height())
+	if small < smallestBox || large > largestBubble || b.fullness(labels, w) < full {
+		return false
+	}
+	return b.isRound(labels, w) ||
+		8*large <= 9*small && float64(b.Area) >= round*float64(b.Width()*b.Height())
 }
 
 // corner is one of a page's.

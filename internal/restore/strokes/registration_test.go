@@ -37,6 +37,11 @@ func sheetOf(shapes []image.Point, in func(dx, dy, r int) bool) (*segment.Scores
 
 func disc(dx, dy, r int) bool { return dx*dx+dy*dy <= r*r }
 
+// roughDisc is a small one as scans have it.
+func roughDisc(dx, dy, _ int) bool {
+	return dx*dx+dy*dy <= 72 && max(dx, -dx, dy, -dy) <= 8 && dx+dy >= -9
+}
+
 func ring(dx, dy, r int) bool { return disc(dx, dy, r) && !disc(dx, dy, r-4) }
 
 // Solid shapes in the corners of a sheet are printed, whatever the network thinks; others are not
@@ -51,6 +56,7 @@ func TestRegistrationMarksStay(t *testing.T) {
 	}{
 		"discs":           {corners, disc, true},
 		"three discs":     {corners[:3], disc, true},
+		"rough discs":     {corners, roughDisc, true},
 		"squares":         {corners, func(_, _, _ int) bool { return true }, true},
 		"two discs":       {corners[:2], disc, false},
 		"rings":           {corners, ring, false},
