@@ -40,15 +40,19 @@ gowun-batang gugi do-hyeon black-han-sans dela-gothic-one shippori-mincho hachi-
 zcool-kuaile zcool-xiaowei zcool-qingke-huangyou ma-shan-zheng noto-serif-armenian
 noto-serif-georgian noto-serif-ethiopic noto-sans-ethiopic"
 
-# download KIND PACKAGE...: those of these Debian packages that are not unpacked yet, fifty at a
-# time, since apt takes seconds to start. unpack asks again for those of a fifty that failed.
+# download KIND PACKAGE...: fetches those of these Debian packages that are not unpacked yet. It
+# takes fifty at a time, since apt takes seconds to start; where one of them fails, unpack asks again
+# for each. debs holds whole files alone.
 download() {
 	kind=$1
 	shift
-	mkdir -p debs
+	rm -rf debs/part && mkdir -p debs/part
 	for package in "$@"; do
 		[ -d "$kind/$package" ] || has "$package" || echo "$package"
-	done | (cd debs && xargs -r -n 50 apt-get download >/dev/null) || true
+	done | (
+		cd debs/part &&
+			xargs -r -n 50 sh -c 'apt-get download "$@" >/dev/null && mv ./*.deb ..' sh
+	) || true
 }
 
 has() { ls debs/"$1"_*.deb >/dev/null 2>&1; }

@@ -22,7 +22,7 @@ type line struct {
 
 // continueRule draws a printed line on through the strokes that were erased over it. Each gap is
 // bridged between the line's own cross sections on its two sides, so that colour, thickness and
-// softness go on. The sides of marked boxes are not continued, nor lines through them: the boxes
+// softness go on. Sides of marked boxes, and lines through such boxes, are not continued: the boxes
 // are drawn anew.
 func continueRule(c *canvas.Canvas, dst *image.RGBA, r strokes.Rule, marks []strokes.Mark) {
 	l := line{c: c, dst: dst, rule: r, scale: c.Scale}

@@ -120,8 +120,8 @@ func dropPictures(f *raster.Field) (out, sure []bool) {
 	return out, sure
 }
 
-// growTints brings to the marked cells what has rather their tint than the paper's, and the ink
-// amid these: light that falls off makes one side of a panel paler than another.
+// growTints marks also the cells beside marked ones whose tint is closer to theirs than to the
+// paper's, and the ink among them: uneven light makes one side of a panel paler than the other.
 func growTints(f *raster.Field, out []bool, paper [3]float32) {
 	const (
 		least = 0.08 // distance of a tint from the paper's

@@ -29,8 +29,8 @@ type Result struct {
 // Find finds what makes a page flat that was skewed, seen at an angle or bent: from its lines of
 // print, its rules and the edges of the sheet, and where they do not tell, or the flattening
 // network sees it otherwise, from that. em is the print's size in the picture. The page is to be
-// left as it is where nothing is to be put right or it is not clear what, and where its lines are
-// level as they are and the network sees nothing of what they tell.
+// left as it is where nothing is to be put right, where it is not clear what, and where its lines
+// are level and the network sees no such warp as the rules and edges suggest.
 func Find(ctx context.Context, runner nn.Runner, m *raster.RGB, em float64, workers int) (
 	Result, error) {
 	f := findFeatures(m, em, workers)

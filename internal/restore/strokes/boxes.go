@@ -343,8 +343,9 @@ func (m *mark) weigh(s *segment.Scores, plane *ink.Plane, labels []int32) bool {
 	return true
 }
 
-// repeats says that the same mark stands in another box, as only a press can make it. All boxes
-// that are filled look alike, and somebody's crosses nearly do.
+// repeats says that the same mark stands in another box, as only a press can make it. Filled boxes
+// all look alike. Crosses by one hand nearly do, so what seems to be written has to match more
+// closely.
 func (m *mark) repeats(marks []*mark) bool {
 	const filled, alike, same = 0.85, 0.25, 0.12 // share of the inside; differences, from 0 to 2
 	if m.full > filled {

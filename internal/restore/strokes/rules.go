@@ -456,9 +456,9 @@ func tracePiece(s *segment.Scores, b raster.Component, labels []int32, label int
 	return r
 }
 
-// reclaim brings to the line what was judged to be writing on its piece, but is as thick as the
-// line there, stands alone and has not writing's colour: what a signature runs into is taken for a
-// part of it.
+// reclaim gives a line back the parts of its piece that were judged to be writing, but are as thick
+// as the line, have no ink above or below, and do not have writing's colour. The judge takes a line
+// that a signature runs into for a part of the signature.
 func (r *Rule) reclaim(s *segment.Scores, plane *ink.Plane, labels []int32, label int32) {
 	const off = 1.5 // working pixels
 	across := acrossSize(s, r.Vertical)
