@@ -55,6 +55,8 @@ func picksPages(t *testing.T, _ *service, p *browsertest.Page) {
 
 	const strip = `[...document.querySelectorAll('#strip button')].map((b) => (b.disabled ? '-' : b.ariaLabel) + (b.ariaCurrent ?? '')).join()`
 	p.Until(strip + ` == '-,Page 2page,Page 3,-,-'`)
+	// Small pictures are drawn once they are near what is seen.
+	p.Eval(`document.querySelector('#strip').scrollIntoView({ block: 'center' }), ''`)
 	p.Until(greys("#strip canvas") + ` == '100,85,70,55,40'`)
 	p.Accessible()
 	p.Pressed("#strip button:nth-child(3)")
