@@ -250,20 +250,38 @@ func (f *features) print(across agreed, known bool) [][2]float64 {
 }
 
 // addMargins takes the margins of the text for guides: straight lines on which many lines of print
-// begin or end.
+// begin or end, unless the lines drawn beside them run otherwise. Those are then indents.
 func (f *features) addMargins(across agreed) {
 	starts, ends := f.outer(func(l *textLine) bool {
 		return math.Abs(across.residual(f.guide(l.ends()))) < agrees
 	})
+	drawn := f.columns
 	for _, p := range [2][][2]float64{starts, ends} {
 		along := make([][2]float64, len(p))
 		for i, v := range p {
 			along[i] = [2]float64{v[1], v[0]}
 		}
-		if m, _, ok := f.margin(along); ok {
+		if m, _, ok := f.margin(along); ok && !contradicted(m, drawn) {
 			f.columns = append(f.columns, m)
 		}
 	}
+}
+
+// contradicted says that most of the lines drawn beside a margin run otherwise.
+func contradicted(margin guide, drawn []guide) bool {
+	const beside, few = 0.1, 3 // half the longer side; lines
+	along, otherwise := 0, 0
+	for _, g := range drawn {
+		if math.Abs(g.y-margin.y-margin.slope*(g.x-margin.x)) > beside {
+			continue
+		}
+		if math.Abs(g.slope-margin.slope) < agrees {
+			along++
+		} else {
+			otherwise++
+		}
+	}
+	return otherwise >= few && otherwise > along
 }
 
 // outer lists where the lines that are wanted begin and end, in pixels, with no other line near
