@@ -188,6 +188,7 @@ def to_onnx(model, path, example, names, dynamic=None):
     )
     written = onnx.load(str(path))
     store_integers(written.graph)
+    resize_integers(written.graph)
     onnx.save(written, str(path))
 
 
@@ -208,3 +209,23 @@ def store_integers(graph):
     kept = [i for i in graph.initializer if i.name in used]
     del graph.initializer[:]
     graph.initializer.extend(kept)
+
+
+def resize_integers(graph):
+    """Has what is enlarged by repeating values enlarged as integers, which comes to the same. What
+    follows is then between rounded values, too, so that ONNX Runtime computes it in eight bits."""
+    made = {name: n for n in graph.node for name in n.output}
+    for resize in [n for n in graph.node if n.op_type == "Resize"]:
+        source = made.get(resize.input[0])
+        nearest = any(a.name == "mode" and a.s == b"nearest" for a in resize.attribute)
+        if not nearest or source is None or source.op_type != "DequantizeLinear":
+            continue
+        widened = onnx.NodeProto()
+        widened.CopyFrom(source)
+        widened.name = f"{resize.name}/{source.op_type}"
+        widened.input[0], widened.output[0] = f"{resize.name}/integers", resize.output[0]
+        resize.input[0], resize.output[0] = source.input[0], widened.input[0]
+        graph.node.insert(list(graph.node).index(resize) + 1, widened)
+    used = {name for n in graph.node for name in n.input} | {o.name for o in graph.output}
+    for node in [n for n in graph.node if not used.intersection(n.output)]:
+        graph.node.remove(node)

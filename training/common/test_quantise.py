@@ -1,0 +1,52 @@
+"""Rounded networks as they are written."""
+
+import tempfile
+import unittest
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnx.version_converter
+import torch
+from onnx.reference import ReferenceEvaluator
+from torch import nn
+from torch.nn import functional as F
+
+from training.common.quantise import quantise, to_onnx
+
+
+class Step(nn.Module):
+    """A step up of a U-Net."""
+
+    def __init__(self):
+        super().__init__()
+        self.fine, self.coarse = nn.Conv2d(4, 16, 3, 1, 1), nn.Conv2d(4, 16, 3, 2, 1)
+        self.head = nn.Conv2d(16, 16, 3, 1, 1)
+
+    def forward(self, x):
+        risen = F.interpolate(self.coarse(x), scale_factor=2.0, mode="nearest")
+        return self.head(risen + self.fine(x))
+
+
+class Export(unittest.TestCase):
+    def test_a_step_up_is_taken_in_integers_and_comes_to_the_same(self):
+        torch.manual_seed(1)
+        samples = [(torch.rand(2, 4, 32, 32) - 0.5,) for _ in range(4)]
+        with torch.no_grad():
+            rounded = quantise(Step().eval(), samples)
+            want = rounded(*samples[0]).numpy()
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "step.onnx"
+            to_onnx(rounded, path, samples[0], ["x", "y"])
+            written = onnx.load(str(path))
+        onnx.checker.check_model(written)
+        order = [n.op_type for n in written.graph.node]
+        self.assertEqual(order[order.index("Resize") + 1], "DequantizeLinear")
+        told = onnx.version_converter.convert_version(written, 21)  # which the evaluator knows
+        got = ReferenceEvaluator(told).run(None, {"x": samples[0][0].numpy()})[0]
+        # where a sum lies between two steps, either may be taken
+        self.assertLess(np.abs(got - want).mean(), 0.002 * np.abs(want).max())
+
+
+if __name__ == "__main__":
+    unittest.main()
