@@ -20,10 +20,11 @@ const (
 )
 
 // form is what a form has: the marks in tick boxes and bubbles that were written, the bubbles that
-// something crosses, and the registration marks, which were printed.
+// something crosses, and the registration marks and dotted lines, which were printed.
 type form struct {
 	marks, crossed []*mark
 	registration   registrationMarks
+	dotted         []dottedLine
 }
 
 // readForm finds them. No judgement is needed for it, nor does it change the scores.
@@ -37,7 +38,8 @@ func readForm(s *segment.Scores, plane *ink.Plane) form {
 	crossed = slices.DeleteFunc(crossed, func(m *mark) bool {
 		return slices.ContainsFunc(marks, m.inSameBox)
 	})
-	return form{marks, crossed, findRegistrationMarks(labels, components, s.W, filled)}
+	return form{marks, crossed, findRegistrationMarks(labels, components, s.W, filled),
+		findDotted(components)}
 }
 
 // settle makes writing of what was written and print of what was printed, whatever was judged; with
@@ -52,6 +54,22 @@ func (f *form) settle(s *segment.Scores) {
 		}
 	}
 	f.registration.keep(s)
+	for _, l := range f.dotted {
+		l.keep(s)
+	}
+}
+
+// hidden is what has to be drawn anew where writing goes: the boxes that were marked, and the dots
+// under words.
+func (f *form) hidden(s *segment.Scores) []Mark {
+	marks := make([]Mark, 0, len(f.marks))
+	for _, m := range f.marks {
+		marks = append(marks, Mark{rectOf(m.kind.Component), image.Pt(m.x, m.y)})
+	}
+	for _, l := range f.dotted {
+		marks = append(marks, l.hidden(s)...)
+	}
+	return marks
 }
 
 // inSameBox says that two marks lie in one box.

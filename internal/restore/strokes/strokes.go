@@ -13,18 +13,19 @@ import (
 	"unink/internal/restore/segment"
 )
 
-// Mark is a mark that goes with the printed box or bubble that it lies in, in working pixels.
+// Mark is a mark that goes with the printed box or bubble that it lies in, or with the dot of a
+// dotted line that it covers, in working pixels.
 type Mark struct {
-	Empty image.Rectangle // an empty box of the same kind elsewhere on the page
-	At    image.Point     // corner of the marked box
+	Empty image.Rectangle // an empty box, or a dot, of the same kind elsewhere on the page
+	At    image.Point     // corner of the marked one
 }
 
 // Decide makes up for what the network mistook: after it the scores have whole strokes that go, of
 // the inks to be removed, and whole print that stays. It returns the page's printed lines, to be
-// continued through the strokes, and the marks whose boxes are to be drawn anew.
+// continued through the strokes, and the marks whose boxes and dots are to be drawn anew.
 func Decide(ctx context.Context, judge nn.Runner, s *segment.Scores, plane *ink.Plane,
 	remove ink.Set, workers int) ([]Rule, []Mark, error) {
-	rules, found, err := decide(ctx, judge, s, plane, workers)
+	rules, onForm, err := decide(ctx, judge, s, plane, workers)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -33,21 +34,16 @@ func Decide(ctx context.Context, judge nn.Runner, s *segment.Scores, plane *ink.
 	}
 	tidy(s, rules)
 	keepUnwritten(s)
-	marks := make([]Mark, len(found))
-	for i, m := range found {
-		empty := m.kind
-		marks[i] = Mark{image.Rect(empty.X0, empty.Y0, empty.X1, empty.Y1), image.Pt(m.x, m.y)}
-	}
-	return rules, marks, nil
+	return rules, onForm.hidden(s), nil
 }
 
 // decide has each region of ink judged in view of its neighbours and of the page, so that no half
 // strokes remain and no specks of print go: once by the inks that the segmenter tells of, and once
 // by those of what was then found to be written. Curves that a machine drew are print each time:
 // the second judgement goes by it, and may not undo it. Marks in tick boxes and bubbles are found
-// apart and have the last word. It returns the page's printed lines and these marks.
+// apart and have the last word. It returns the page's printed lines and what it has of a form.
 func decide(ctx context.Context, judge nn.Runner, s *segment.Scores, plane *ink.Plane,
-	workers int) ([]Rule, []*mark, error) {
+	workers int) ([]Rule, *form, error) {
 	var onForm form
 	var seals []seal
 	var search sync.WaitGroup
@@ -67,7 +63,7 @@ func decide(ctx context.Context, judge nn.Runner, s *segment.Scores, plane *ink.
 	keepDrawn(s, plane, seals)
 	onForm.settle(s)
 	clearRules(s, plane, g.lines, g.pieces)
-	return printedRules(s, plane, g.lines, g.pieces), onForm.marks, nil
+	return printedRules(s, plane, g.lines, g.pieces), &onForm, nil
 }
 
 // keepDrawn makes print what a machine drew and somebody stamped.
