@@ -25,6 +25,7 @@ type form struct {
 	marks, crossed []*mark
 	registration   registrationMarks
 	dotted         []dottedLine
+	inTable        []bubbleCells
 }
 
 // readForm finds them. No judgement is needed for it, nor does it change the scores.
@@ -38,13 +39,19 @@ func readForm(s *segment.Scores, plane *ink.Plane) form {
 	crossed = slices.DeleteFunc(crossed, func(m *mark) bool {
 		return slices.ContainsFunc(marks, m.inSameBox)
 	})
-	return form{marks, crossed, findRegistrationMarks(labels, components, s.W, filled),
-		findDotted(components)}
+	return form{
+		marks: marks, crossed: crossed,
+		registration: findRegistrationMarks(labels, components, s.W, filled),
+		dotted:       findDotted(components),
+	}
 }
 
 // settle makes writing of what was written and print of what was printed, whatever was judged; with
 // the marks are then the crossed bubbles that go.
 func (f *form) settle(s *segment.Scores) {
+	for _, c := range f.inTable {
+		c.keep(s)
+	}
 	for _, m := range f.marks {
 		m.relabel(s)
 	}
@@ -68,6 +75,9 @@ func (f *form) hidden(s *segment.Scores) []Mark {
 	}
 	for _, l := range f.dotted {
 		marks = append(marks, l.hidden(s)...)
+	}
+	for _, c := range f.inTable {
+		marks = append(marks, c.hidden(s, marks)...)
 	}
 	return marks
 }

@@ -7,43 +7,64 @@ import (
 	"slices"
 
 	"unink/internal/raster"
+	"unink/internal/restore/ink"
 	"unink/internal/restore/segment"
 )
 
-// cells are the bubbles in a table's cells. They touch its lines, so that no ring is a component of
-// its own; but the holes of the empty ones are: round patches of paper of one size, in rows and
-// columns at even distances.
-type cells struct {
+// bubbleCells are the bubbles in a table's cells. They touch its lines, so that no ring is a
+// component of its own; but the holes of the empty ones are: round patches of paper of one size, in
+// rows and columns at even distances.
+type bubbleCells struct {
 	grid
-	pitch [2]float64 // from one to the next, across and down, in working pixels
-	thick int        // of the rings
+	pitches [][2]float64 // how far the next bubble is from each ring, across and down
+	thick   int          // of the rings, as the pitches in working pixels
+	others  []box        // the holes of bubbles that are not empty
+	lines   []int        // pixels between the rings that the network takes for print
 }
 
 const smallestHole, largestHole = 8, 60 // working pixels: a side
 
-// findCells finds the empty ones; there are none, or a dozen and more.
-func findCells(solid []uint8, runs []raster.Run, w int) cells {
-	labels, patches := enclosed(runs, len(solid), w)
+// findBubbleCells finds the empty ones, a dozen and more of each size.
+func findBubbleCells(plane *ink.Plane) (found []bubbleCells) {
+	w := plane.Scores.W
+	labels, patches := enclosed(plane.Runs, len(plane.Solid), w)
 	var holes []box
 	for i, c := range patches {
-		if b := (box{Component: c, label: int32(i + 1)}); b.isHole() {
+		if b := (box{Component: c, label: int32(i + 1)}); b.isHole(labels, w) {
 			holes = append(holes, b)
 		}
 	}
-	holes = alikeInSize(holes)
-	if len(holes) < fewestBubbles || len(holes) > mostBubbles {
-		return cells{}
+	for len(holes) >= fewestBubbles && len(holes) <= mostBubbles {
+		alike := slices.Clone(alikeInSize(holes))
+		least, most := alike[0].side(), alike[len(alike)-1].side()
+		holes = slices.DeleteFunc(holes, func(b box) bool {
+			return b.side() >= least && b.side() <= most
+		})
+		if c := cellsOf(alike); len(c.rings) >= fewestBubbles {
+			c.thick = c.thickness(plane.Solid, labels, w)
+			if c.inTable(plane) {
+				c.spread(plane)
+				c.readLines(plane)
+				found = append(found, c)
+			}
+		}
 	}
-	c := cells{grid: newGrid(holes)}
-	if len(c.rings) < fewestBubbles {
-		return cells{}
+	return found
+}
+
+// cellsOf is the holes that lie in rows and columns.
+func cellsOf(holes []box) bubbleCells {
+	if len(holes) < fewestBubbles {
+		return bubbleCells{}
 	}
-	c.pitch = c.pitches()
-	c.rings = slices.DeleteFunc(slices.Clone(c.rings), func(b box) bool { return !c.evenly(&b) })
-	if len(c.rings) < fewestBubbles {
-		return cells{}
+	c := bubbleCells{grid: newGrid(holes)}
+	var even []box
+	for _, b := range c.rings {
+		if pitch, ok := c.evenly(&b); ok {
+			even, c.pitches = append(even, b), append(c.pitches, pitch)
+		}
 	}
-	c.thick = c.thickness(solid, labels, w)
+	c.rings = even
 	return c
 }
 
@@ -62,42 +83,78 @@ func enclosed(runs []raster.Run, size, w int) (labels []int32, patches []raster.
 	return raster.Components(paper, w)
 }
 
-// isHole says that a patch is round.
-func (b *box) isHole() bool {
-	const least, most = 0.68, 0.88 // of the rectangle about it; of a disc's it is 0.79
+// isHole says that a patch is round, with nothing in it: as good as all of the ellipse in the
+// rectangle about it, and hardly anything else.
+func (b *box) isHole(labels []int32, w int) bool {
+	const off = 0.12 // of the ellipse
 	short, long := min(b.Width(), b.Height()), max(b.Width(), b.Height())
-	share := float64(b.Area) / float64(b.Width()*b.Height())
-	return short >= smallestHole && long <= largestHole && 4*short >= 3*long &&
-		share >= least && share <= most
-}
-
-// pitches are the distances from most holes to the next in their rows and in their columns.
-func (c *cells) pitches() [2]float64 {
-	var across, down []float64
-	for i := range c.rings {
-		b := &c.rings[i]
-		row, column := c.nearest(c.rings, b, c.sameRow), c.nearest(c.rings, b, c.sameColumn)
-		dx, _ := c.off(b, row)
-		_, dy := c.off(b, column)
-		across, down = append(across, dx*row.side()), append(down, dy*column.side())
+	if short < smallestHole || long > largestHole || 4*short < 3*long {
+		return false
 	}
-	return [2]float64{raster.Quantile(across, 0.5), raster.Quantile(down, 0.5)}
+	all, held := 0, 0
+	b.eachWithin(0, len(labels)/w, w, func(p int) {
+		all++
+		if labels[p] == b.label {
+			held++
+		}
+	})
+	return float64(all-held) <= off*float64(all) && float64(b.Area-held) <= off*float64(all)
 }
 
-// evenly says that a hole is one pitch from another in its row and from one in its column.
-func (c *cells) evenly(b *box) bool {
-	const off = 0.12 // of the pitch
-	return slices.ContainsFunc(c.rings, func(r box) bool {
-		dx, _ := c.off(b, &r)
-		return c.sameRow(b, &r) && math.Abs(dx*r.side()-c.pitch[0]) <= off*c.pitch[0]
-	}) && slices.ContainsFunc(c.rings, func(r box) bool {
-		_, dy := c.off(b, &r)
-		return c.sameColumn(b, &r) && math.Abs(dy*r.side()-c.pitch[1]) <= off*c.pitch[1]
+// eachWithin visits the pixels of the ellipse in the rectangle about a patch, each half axis longer
+// by so much, in a picture of h rows of w pixels.
+func (b *box) eachWithin(longer float64, h, w int, visit func(p int)) {
+	cx, cy := b.centre()
+	rx, ry := float64(b.Width())/2+longer, float64(b.Height())/2+longer
+	for y := max(int(cy-ry), 0); y <= min(int(cy+ry), h-1); y++ {
+		for x := max(int(cx-rx), 0); x <= min(int(cx+rx), w-1); x++ {
+			dx, dy := (float64(x)+0.5-cx)/rx, (float64(y)+0.5-cy)/ry
+			if dx*dx+dy*dy <= 1 {
+				visit(y*w + x)
+			}
+		}
+	}
+}
+
+// evenly says that a hole and two others in its row lie at even distances, and with two in its
+// column: these distances.
+func (c *bubbleCells) evenly(b *box) (pitch [2]float64, ok bool) {
+	var row, column []float64
+	x, y := b.centre()
+	for i := range c.rings {
+		r := &c.rings[i]
+		rx, ry := r.centre()
+		if c.sameRow(b, r) {
+			row = append(row, rx-x)
+		}
+		if c.sameColumn(b, r) {
+			column = append(column, ry-y)
+		}
+	}
+	pitch = [2]float64{stepOf(row), stepOf(column)}
+	return pitch, pitch[0] > 0 && pitch[1] > 0
+}
+
+// stepOf is the distance to the nearest of some places where another one lies as far on the other
+// side, or twice as far on the same; 0 where none does.
+func stepOf(places []float64) float64 {
+	const off = 0.12 // of it
+	if len(places) == 0 {
+		return 0
+	}
+	step := slices.MinFunc(places, func(p, q float64) int {
+		return cmp.Compare(math.Abs(p), math.Abs(q))
 	})
+	for _, p := range places {
+		if d := math.Abs(step) * off; math.Abs(p+step) <= d || math.Abs(p-2*step) <= d {
+			return math.Abs(step)
+		}
+	}
+	return 0
 }
 
 // thickness is how thick the rings are: where they do not touch the lines, towards the corners.
-func (c *cells) thickness(solid []uint8, labels []int32, w int) int {
+func (c *bubbleCells) thickness(solid []uint8, labels []int32, w int) int {
 	const most = 8 // working pixels
 	var steps []float64
 	for _, b := range c.rings {
@@ -122,79 +179,154 @@ func (c *cells) thickness(solid []uint8, labels []int32, w int) int {
 }
 
 // about is the rectangle about a hole and its ring.
-func (c *cells) about(b *box) image.Rectangle { return rectOf(b.Component).Inset(-c.thick) }
+func (c *bubbleCells) about(b *box) image.Rectangle { return rectOf(b.Component).Inset(-c.thick) }
 
-// keep makes print of the rings.
-func (c *cells) keep(s *segment.Scores) {
-	for i := range c.rings {
-		c.eachNear(s, &c.rings[i], float64(c.thick)+0.5, func(p int) {
-			if s.Hand[p] > 0 {
-				s.Relabel(p, false)
-			}
-		})
+// inTable says that most rings touch lines. Others are told by their own outlines.
+func (c *bubbleCells) inTable(plane *ink.Plane) bool {
+	const rim, beyond, much = 1, 3, 0.15 // working pixels; share of ink so far beyond a ring
+	touches := make([]float64, len(c.rings))
+	for i, b := range c.rings {
+		inner, outer := b.count(plane, float64(c.thick)+rim), b.count(plane, float64(c.thick)+beyond)
+		touches[i] = float64(outer[0]-inner[0]) / float64(max(outer[1]-inner[1], 1))
 	}
+	return raster.Quantile(touches, 0.5) >= much
 }
 
-// eachNear visits the pixels of a hole, and those around it so far beyond.
-func (c *cells) eachNear(s *segment.Scores, b *box, beyond float64, visit func(p int)) {
-	cx, cy := b.centre()
-	rx, ry := float64(b.Width())/2+beyond, float64(b.Height())/2+beyond
-	for y := max(int(cy-ry), 0); y <= min(int(cy+ry), s.H-1); y++ {
-		for x := max(int(cx-rx), 0); x <= min(int(cx+rx), s.W-1); x++ {
-			dx, dy := (float64(x)+0.5-cx)/rx, (float64(y)+0.5-cy)/ry
-			if dx*dx+dy*dy <= 1 {
-				visit(y*s.W + x)
+// readLines finds what else was printed in the cells.
+func (c *bubbleCells) readLines(plane *ink.Plane) {
+	const line = 1 // working pixels: half of one
+	s := plane.Scores
+	inOthers := map[int]bool{}
+	for _, b := range c.others {
+		b.eachWithin(float64(c.thick), s.H, s.W, func(p int) { inOthers[p] = true })
+	}
+	for i, b := range c.rings {
+		x, y := b.centre()
+		across, down := c.pitches[i][0]/2+line, c.pitches[i][1]/2+line
+		cell := image.Rect(int(x-across), int(y-down), int(x+across)+1, int(y+down)+1)
+		cell = cell.Intersect(image.Rect(0, 0, s.W, s.H))
+		for y := cell.Min.Y; y < cell.Max.Y; y++ {
+			for p := y*s.W + cell.Min.X; p < y*s.W+cell.Max.X; p++ {
+				if plane.Solid[p] != 0 && s.Hand[p] <= 0 && !inOthers[p] {
+					c.lines = append(c.lines, p)
+				}
 			}
 		}
 	}
 }
 
-// filled are the bubbles between the empty ones that writing fills, to be drawn anew.
-func (c *cells) filled(s *segment.Scores) (marks []Mark) {
-	const much = 0.4 // of what is a hole elsewhere
-	var clear []box
-	for _, r := range c.rings {
-		if !anyWriting(s, c.about(&r)) {
-			clear = append(clear, r)
+// keep makes print of the rings and of the lines between them.
+func (c *bubbleCells) keep(s *segment.Scores) {
+	keep := func(p int) {
+		if s.Hand[p] > 0 {
+			s.Relabel(p, false)
 		}
 	}
+	for _, b := range c.rings {
+		b.eachWithin(float64(c.thick)+0.5, s.H, s.W, keep)
+	}
+	for _, p := range c.lines {
+		keep(p)
+	}
+}
+
+// spread takes in the bubbles beside those that are known, one after the other: the empty ones
+// whose holes were not found, and others.
+func (c *bubbleCells) spread(plane *ink.Plane) {
+	const ringed, empty = 0.75, 0.15 // shares of ink in a ring, and in its hole
+	for i := 0; i < len(c.rings); i++ {
+		for _, place := range c.beside(&c.rings[i], c.pitches[i]) {
+			if c.known(&place) || c.nearest(c.rings, &place, c.sameRow) == nil ||
+				c.nearest(c.rings, &place, c.sameColumn) == nil {
+				continue
+			}
+			hole, share := c.fit(plane, place)
+			switch {
+			case share < ringed || c.known(&hole):
+			case hole.share(plane, 0) <= empty:
+				c.rings, c.pitches = append(c.rings, hole), append(c.pitches, c.pitches[i])
+			default:
+				c.others = append(c.others, hole)
+			}
+		}
+	}
+}
+
+// known says that a bubble is among those that were found.
+func (c *bubbleCells) known(place *box) bool {
+	same := func(o box) bool {
+		dx, dy := c.off(place, &o)
+		return dx < 0.5 && dy < 0.5
+	}
+	return slices.ContainsFunc(c.rings, same) || slices.ContainsFunc(c.others, same)
+}
+
+// fit is the hole about a place whose ring lies best on ink, and what share of it does.
+func (c *bubbleCells) fit(plane *ink.Plane, place box) (best box, most float64) {
+	const shift, rim = 2, 0.5 // working pixels
+	for dy := -shift; dy <= shift; dy++ {
+		for dx := -shift; dx <= shift; dx++ {
+			b := place
+			b.X0, b.X1, b.Y0, b.Y1 = b.X0+dx, b.X1+dx, b.Y0+dy, b.Y1+dy
+			inner, outer := b.count(plane, rim), b.count(plane, float64(c.thick)-rim)
+			share := float64(outer[0]-inner[0]) / float64(max(outer[1]-inner[1], 1))
+			if share > most {
+				best, most = b, share
+			}
+		}
+	}
+	return best, most
+}
+
+// count counts the pixels of ink in the ellipse of a hole, its half axes longer by so much, and
+// all of it.
+func (b *box) count(plane *ink.Plane, longer float64) (n [2]int) {
+	b.eachWithin(longer, plane.Scores.H, plane.Scores.W, func(p int) {
+		n[0] += int(plane.Solid[p])
+		n[1]++
+	})
+	return n
+}
+
+// share is the share of ink there.
+func (b *box) share(plane *ink.Plane, longer float64) float64 {
+	n := b.count(plane, longer)
+	return float64(n[0]) / float64(max(n[1], 1))
+}
+
+// hidden are the bubbles that somebody wrote in, to be drawn anew, but for those that are already.
+func (c *bubbleCells) hidden(s *segment.Scores, known []Mark) (marks []Mark) {
+	const much = 0.15 // of the hole
+	clear := slices.DeleteFunc(slices.Clone(c.rings), func(b box) bool {
+		return anyWriting(s, c.about(&b))
+	})
 	if len(clear) == 0 {
 		return nil
 	}
-	done := map[image.Point]bool{}
-	for _, r := range c.rings {
-		for _, place := range c.beside(&r) {
-			x, y := place.centre()
-			at := image.Pt(int(x/c.pitch[0]*2), int(y/c.pitch[1]*2))
-			if done[at] || slices.ContainsFunc(c.rings, func(o box) bool {
-				dx, dy := c.off(&place, &o)
-				return dx < 0.5 && dy < 0.5
-			}) {
-				continue
+	for _, b := range c.others {
+		inked, all := 0, 0
+		b.eachWithin(0, s.H, s.W, func(p int) {
+			all++
+			if s.Hand[p] > 0 {
+				inked++
 			}
-			written, all := 0, 0
-			c.eachNear(s, &place, 0, func(p int) {
-				all++
-				if s.Hand[p] > 0 {
-					written++
-				}
-			})
-			if float64(written) < much*float64(all) {
-				continue
-			}
-			done[at] = true
-			kind := slices.MinFunc(clear, func(a, b box) int {
-				return cmp.Compare(apart(&a, &place), apart(&b, &place))
-			})
-			marks = append(marks, Mark{c.about(&kind), c.about(&place).Min})
+		})
+		if float64(inked) < much*float64(all) || slices.ContainsFunc(known, func(m Mark) bool {
+			return rectOf(b.Component).Overlaps(m.Empty.Sub(m.Empty.Min).Add(m.At))
+		}) {
+			continue
 		}
+		kind := slices.MinFunc(clear, func(p, q box) int {
+			return cmp.Compare(wayBetween(&p, &b), wayBetween(&q, &b))
+		})
+		marks = append(marks, Mark{c.about(&kind), c.about(&b).Min})
 	}
 	return marks
 }
 
 // beside are the four places next to a hole in its row and its column.
-func (c *cells) beside(r *box) (places []box) {
-	dx, dy := c.pitch[0], c.pitch[1]
+func (c *bubbleCells) beside(r *box, pitch [2]float64) (places []box) {
+	dx, dy := pitch[0], pitch[1]
 	for _, step := range [4][2]float64{{dx, c.falls * dx}, {-dx, -c.falls * dx},
 		{c.retreats * dy, dy}, {-c.retreats * dy, -dy}} {
 		b := *r
@@ -206,7 +338,7 @@ func (c *cells) beside(r *box) (places []box) {
 	return places
 }
 
-func apart(a, b *box) float64 {
+func wayBetween(a, b *box) float64 {
 	ax, ay := a.centre()
 	bx, by := b.centre()
 	return math.Hypot(ax-bx, ay-by)

@@ -112,14 +112,14 @@ func (d *dots) following(l *dottedLine) (next raster.Component, found bool) {
 
 // beyond is the dot that lies so many pitches from the line's last.
 func (d *dots) beyond(l *dottedLine, k int) (next raster.Component, found bool) {
-	const uneven, off, further = 0.2, 1.0, 0.01 // of the pitch; working pixels; of the way
+	const uneven, off, slant = 0.2, 1.0, 0.01 // of the pitch; working pixels; of the way
 	first, last := l.dots[0], l.dots[len(l.dots)-1]
 	x0, y0 := middleOf(first)
 	x1, y1 := middleOf(last)
 	way := float64(k) * l.pitch
-	more := further * math.Abs(way)
-	spare := max(off, uneven*l.pitch) + more
-	return d.nearest(last, x1+way-spare, x1+way+spare, y1+way*(y1-y0)/(x1-x0), off+more)
+	spare := max(off, uneven*l.pitch)
+	return d.nearest(last, x1+way-spare, x1+way+spare, y1+way*(y1-y0)/(x1-x0),
+		off+slant*math.Abs(way))
 }
 
 // nearest is the leftmost dot like another one with its middle between two columns, and so far off

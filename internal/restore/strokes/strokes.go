@@ -47,11 +47,18 @@ func decide(ctx context.Context, judge nn.Runner, s *segment.Scores, plane *ink.
 	var onForm form
 	var seals []seal
 	var search sync.WaitGroup
+	var inTable []bubbleCells
+	search.Go(func() { inTable = findBubbleCells(plane) })
+	g := groundOf(s, plane)
+	search.Wait()
+	for _, c := range inTable {
+		c.keep(s)
+	}
 	search.Go(func() { onForm = readForm(s, plane) })
 	search.Go(func() { seals = findSeals(plane) })
-	g := groundOf(s, plane)
 	v := g.survey(s, plane, workers)
 	search.Wait()
+	onForm.inTable = inTable
 	if err := v.settle(ctx, judge, s); err != nil {
 		return nil, nil, err
 	}
