@@ -3,7 +3,6 @@ module unink
 go 1.26.8
 
 require (
-	github.com/HugoSmits86/nativewebp v0.9.3
 	github.com/Shopify/toxiproxy/v2 v2.5.0
 	github.com/alecthomas/kong v1.17.0
 	github.com/alexedwards/argon2id v1.0.0

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"image"
 
-	"github.com/HugoSmits86/nativewebp"
 	"github.com/bep/imagemeta"
 	"golang.org/x/image/webp"
 )
@@ -159,8 +158,8 @@ func webpMeta(data []byte, m *Meta) {
 	}
 }
 
-// webpWithProfile adds a colour profile to a simple lossless file of w × h pixels.
-func webpWithProfile(simple, icc []byte, w, h int) []byte {
+// webpWithProfile is a file of w × h pixels, the body of a VP8L chunk, with a colour profile.
+func webpWithProfile(pixels, icc []byte, w, h int) []byte {
 	head := make([]byte, 10)
 	head[0] = webpICC
 	for i, v := range []int{w - 1, h - 1} {
@@ -168,27 +167,18 @@ func webpWithProfile(simple, icc []byte, w, h int) []byte {
 	}
 	chunks := riffChunk(nil, "VP8X", head)
 	chunks = riffChunk(chunks, "ICCP", icc)
-	riffChunks(simple[12:], func(kind string, body []byte) bool {
-		if kind == "VP8L" {
-			chunks = riffChunk(chunks, kind, body)
-		}
-		return false
-	})
-	return webpFile(chunks)
+	return webpFile(riffChunk(chunks, "VP8L", pixels))
 }
 
 // encodeWebP writes a picture without loss. Grey pictures are written as RGB, so that a grey
 // profile would not fit them.
 func encodeWebP(ctx context.Context, m *image.RGBA, meta Meta) ([]byte, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	var b bytes.Buffer
-	if err := nativewebp.Encode(&b, m, nil); err != nil {
+	pixels, err := encodeVP8L(ctx, m)
+	if err != nil {
 		return nil, err
 	}
 	if meta.ICC == nil || isGreyProfile(meta.ICC) || look(m).grey {
-		return b.Bytes(), nil
+		return webpFile(riffChunk(nil, "VP8L", pixels)), nil
 	}
-	return webpWithProfile(b.Bytes(), meta.ICC, m.Rect.Dx(), m.Rect.Dy()), nil
+	return webpWithProfile(pixels, meta.ICC, m.Rect.Dx(), m.Rect.Dy()), nil
 }
