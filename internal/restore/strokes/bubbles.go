@@ -389,10 +389,11 @@ func (s *bubbleSheet) answer(b box) *mark {
 }
 
 // kindAt is an empty bubble of the kind that a bubble is of, by its row and its column, and where
-// the middle of the bubble lies then; nil where there is none.
+// the middle of the bubble lies then; nil where there is none, or none near.
 func (s *bubbleSheet) kindAt(b box) (kind *box, x, y float64) {
 	row, column := s.places(&b)
-	if row == nil || column == nil {
+	if row == nil || column == nil ||
+		s.isFar(&b, row, s.sameRow) && s.isFar(&b, column, s.sameColumn) {
 		return nil, 0, 0
 	}
 	kind = row
@@ -401,6 +402,22 @@ func (s *bubbleSheet) kindAt(b box) (kind *box, x, y float64) {
 	}
 	x, y = s.cross(row, column)
 	return kind, x, y
+}
+
+// isFar says that more bubbles would have room between a bubble and one of its row or column than
+// are ever filled side by side: how close they stand, that one's own neighbour tells.
+func (s *bubbleSheet) isFar(b, empty *box, in func(b, r *box) bool) bool {
+	const most = 4.5 // times as far
+	next := s.nearest(s.alike, empty, func(b, r *box) bool {
+		dx, dy := s.off(b, r)
+		return dx+dy > 0.5 && in(b, r) // not its second outline
+	})
+	if next == nil {
+		return false
+	}
+	dx, dy := s.off(b, empty)
+	px, py := s.off(empty, next)
+	return dx+dy > most*(px+py)
 }
 
 // crossed finds the bubbles next to a ring that are no component of their own, since something lies

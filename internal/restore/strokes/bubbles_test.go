@@ -85,6 +85,35 @@ func (s *sheetOfBubbles) fill(row, column int) {
 	}
 }
 
+// blank takes a bubble away.
+func (s *sheetOfBubbles) blank(row, column int) {
+	cx, cy := s.centre(row, column)
+	for y := -bubbleSide/2 - 1; y <= bubbleSide/2+1; y++ {
+		for x := -bubbleSide/2 - 1; x <= bubbleSide/2+1; x++ {
+			s.Pix[s.PixOffset(int(cx)+x, int(cy)+y)] = 255
+		}
+	}
+}
+
+// A blob that stands in line with bubbles, but far from all of them, is none.
+func TestABlobFarFromBubblesIsNoAnswer(t *testing.T) {
+	blocks := newSheetOfBubbles(14, 14, bubblePitch, true)
+	for row := range blocks.rows {
+		for column := range blocks.columns {
+			if (row < 5) != (column < 5) || row >= 5 && (row < 9 || column < 9) {
+				blocks.blank(row, column)
+			}
+		}
+	}
+	for i, p := range []image.Point{{10, 2}, {2, 3}, {12, 11}} { // a blob, and two bubbles
+		blocks.fill(p.Y, p.X)
+		_, marks := read(blocks.Form)
+		if len(marks) != i {
+			t.Errorf("%d answers are found, want %d", len(marks), i)
+		}
+	}
+}
+
 // Whichever bubbles are filled, these are found, and each is drawn as one that has the same letter.
 func TestFilledBubblesAreEmptied(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
