@@ -27,13 +27,19 @@ const smallestHole, largestHole = 8, 60 // working pixels: a side
 // findBubbleCells finds the empty ones, a dozen and more of each size.
 func findBubbleCells(plane *ink.Plane) (found []bubbleCells) {
 	w := plane.Scores.W
-	labels, patches := enclosed(plane.Runs, len(plane.Solid), w)
+	runs, patches := enclosed(plane.Runs, len(plane.Solid), w)
 	var holes []box
 	for i, c := range patches {
-		if b := (box{Component: c, label: int32(i + 1)}); b.isHole(labels, w) {
+		if b := (box{Component: c, label: int32(i + 1)}); b.mayBeHole() {
 			holes = append(holes, b)
 		}
 	}
+	if len(holes) < fewestBubbles {
+		return nil
+	}
+	labels := make([]int32, len(plane.Solid))
+	raster.Paint(labels, runs)
+	holes = slices.DeleteFunc(holes, func(b box) bool { return !b.isHole(labels, w) })
 	for len(holes) >= fewestBubbles && len(holes) <= mostBubbles {
 		alike := slices.Clone(alikeInSize(holes))
 		least, most := alike[0].side(), alike[len(alike)-1].side()
@@ -68,11 +74,11 @@ func cellsOf(holes []box) bubbleCells {
 	return c
 }
 
-// enclosed labels the patches of paper that have ink on both sides, no further apart than a hole's.
-func enclosed(runs []raster.Run, size, w int) (labels []int32, patches []raster.Component) {
+// enclosed finds the patches of paper that have ink on both sides, no further apart than a hole's.
+func enclosed(inked []raster.Run, size, w int) ([]raster.Run, []raster.Component) {
 	paper := make([]uint8, size)
-	for i := 1; i < len(runs); i++ {
-		from, to := int(runs[i-1].To), int(runs[i].From)
+	for i := 1; i < len(inked); i++ {
+		from, to := int(inked[i-1].To), int(inked[i].From)
 		if from/w != to/w || to-from > largestHole {
 			continue
 		}
@@ -80,17 +86,22 @@ func enclosed(runs []raster.Run, size, w int) (labels []int32, patches []raster.
 			paper[p] = 1
 		}
 	}
-	return raster.Components(paper, w)
+	return raster.Connected(paper, w, 1)
 }
 
-// isHole says that a patch is round, with nothing in it: as good as all of the ellipse in the
+// mayBeHole says that a patch has a hole's size, and as much of its rectangle as a disc has.
+func (b *box) mayBeHole() bool {
+	const least, most = 0.66, 0.9 // of the rectangle; of a disc's it is 0.79
+	short, long := min(b.Width(), b.Height()), max(b.Width(), b.Height())
+	share := float64(b.Area) / float64(b.Width()*b.Height())
+	return short >= smallestHole && long <= largestHole && 4*short >= 3*long && share >= least &&
+		share <= most
+}
+
+// isHole says that such a patch is round, with nothing in it: as good as all of the ellipse in the
 // rectangle about it, and hardly anything else.
 func (b *box) isHole(labels []int32, w int) bool {
 	const off = 0.12 // of the ellipse
-	short, long := min(b.Width(), b.Height()), max(b.Width(), b.Height())
-	if short < smallestHole || long > largestHole || 4*short < 3*long {
-		return false
-	}
 	all, held := 0, 0
 	b.eachWithin(0, len(labels)/w, w, func(p int) {
 		all++
