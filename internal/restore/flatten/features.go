@@ -23,6 +23,7 @@ type features struct {
 	columns    []guide      // across them, with the axes swapped
 	rules      [2]int       // how many of rows and columns are rules
 	curves     []*curve
+	onDesk     [][2]float64 // corners of a sheet that lies on something else
 }
 
 // findFeatures finds the lines of print and the rules.

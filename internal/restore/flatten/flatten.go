@@ -133,6 +133,7 @@ func (f *features) plane() (p *plane, edges *[4]edge, share float64) {
 		f.addMargins(across)
 	}
 	found := f.ground.findSheet(f.print(across, known))
+	f.onDesk = f.boundsOf(&found)
 	sheet := f.agree(&found, across, known)
 	if !known && !sheet {
 		return nil, nil, 0
@@ -146,7 +147,7 @@ func (f *features) plane() (p *plane, edges *[4]edge, share float64) {
 	}
 	down := f.down(across, sheet)
 	p, whole := f.choose(across.pencil, down, sheet)
-	if sheet && whole {
+	if sheet && whole && f.ground.liesOn(&found, f.paperLevel()) {
 		edges = &found
 	}
 	return p, edges, across.share
@@ -410,6 +411,28 @@ func (f *features) agree(edges *[4]edge, across agreed, known bool) bool {
 		}
 	}
 	return true
+}
+
+// boundsOf is where the corners lie of a sheet that lies on something else, with all of its edges
+// plain to see; nil of another. Such a sheet is cut out even if it lies otherwise than its print,
+// as one that was cut askew.
+func (f *features) boundsOf(edges *[4]edge) (corners [][2]float64) {
+	const plain = 0.8 // support
+	if !f.ground.liesOn(edges, f.paperLevel()) {
+		return nil
+	}
+	for _, e := range edges {
+		if e.support < plain {
+			return nil
+		}
+	}
+	for _, e := range edges[:left] {
+		for _, o := range edges[left:] {
+			x := corner(e, o)
+			corners = append(corners, [2]float64{x, e.y + e.slope*(x-e.x)})
+		}
+	}
+	return corners
 }
 
 // fits says that most of what there is of print and rules agrees with the sheet's top and bottom.

@@ -57,6 +57,39 @@ func (g *ground) at(u, v float64) uint8 {
 	return g.level[y*g.w+x]
 }
 
+// liesOn says that a sheet lies on something else: beyond most of its edges the picture's border is
+// no paper. Beyond a printed frame it is, though the frame's inner sides look like a sheet's edges.
+func (g *ground) liesOn(edges *[4]edge, paper float64) bool {
+	other, all := 0, 0
+	for i, e := range edges {
+		if e.sure() {
+			all++
+			if math.Abs(g.border(i)-paper) >= leastStep {
+				other++
+			}
+		}
+	}
+	return 2*other > all
+}
+
+// border is how light it is along a side of the picture.
+func (g *ground) border(side int) float64 {
+	first, step, n := 0, 1, g.w
+	switch side {
+	case bottom:
+		first = (g.h - 1) * g.w
+	case left:
+		step, n = g.w, g.h
+	case right:
+		first, step, n = g.w-1, g.w, g.h
+	}
+	levels := make([]float64, n)
+	for i := range levels {
+		levels[i] = float64(g.level[first+i*step])
+	}
+	return raster.Quantile(levels, 0.5)
+}
+
 // findSheet looks for the edges of a sheet that is lighter than what it lies on and holds all
 // of the print, given as points in shares of the picture.
 func (g *ground) findSheet(print [][2]float64) (edges [4]edge) {

@@ -7,9 +7,16 @@ import (
 )
 
 // warp makes the warp that shows the sheet flat; nil if that cannot be. Where edges are given,
-// those that are sure are the result's.
+// those that are sure are the result's; else those of a sheet on a desk bound it.
 func (f *features) warp(s surface, edges *[4]edge) *raster.Warp {
 	box := f.extent(s)
+	if edges == nil && f.onDesk != nil {
+		box = [4]float64{math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)}
+		for _, c := range f.onDesk {
+			x, y := s.toSheet(c[0], c[1])
+			grow(&box, x, y, 0)
+		}
+	}
 	if edges != nil {
 		for i, e := range edges {
 			if !e.sure() {
