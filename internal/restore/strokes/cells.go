@@ -60,9 +60,6 @@ func findBubbleCells(plane *ink.Plane) (found []bubbleCells) {
 
 // cellsOf is the holes that lie in rows and columns.
 func cellsOf(holes []box) bubbleCells {
-	if len(holes) < fewestBubbles {
-		return bubbleCells{}
-	}
 	c := bubbleCells{grid: newGrid(holes)}
 	var even []box
 	for _, b := range c.rings {
@@ -197,8 +194,7 @@ func (c *bubbleCells) inTable(plane *ink.Plane) bool {
 	const rim, beyond, much = 1, 3, 0.15 // working pixels; share of ink so far beyond a ring
 	touches := make([]float64, len(c.rings))
 	for i, b := range c.rings {
-		inner, outer := b.count(plane, float64(c.thick)+rim), b.count(plane, float64(c.thick)+beyond)
-		touches[i] = float64(outer[0]-inner[0]) / float64(max(outer[1]-inner[1], 1))
+		touches[i] = b.ringShare(plane, float64(c.thick)+rim, float64(c.thick)+beyond)
 	}
 	return raster.Quantile(touches, 0.5) >= much
 }
@@ -245,7 +241,7 @@ func (c *bubbleCells) keep(s *segment.Scores) {
 // whose holes were not found, and others.
 func (c *bubbleCells) spread(plane *ink.Plane) {
 	const ringed, empty = 0.75, 0.15 // shares of ink in a ring, and in its hole
-	for i := 0; i < len(c.rings); i++ {
+	for i := 0; i < len(c.rings) && len(c.rings) <= mostBubbles; i++ {
 		for _, place := range c.beside(&c.rings[i], c.pitches[i]) {
 			if c.known(&place) || c.nearest(c.rings, &place, c.sameRow) == nil ||
 				c.nearest(c.rings, &place, c.sameColumn) == nil {
@@ -254,7 +250,7 @@ func (c *bubbleCells) spread(plane *ink.Plane) {
 			hole, share := c.fit(plane, place)
 			switch {
 			case share < ringed || c.known(&hole):
-			case hole.share(plane, 0) <= empty:
+			case hole.inkWithin(plane) <= empty:
 				c.rings, c.pitches = append(c.rings, hole), append(c.pitches, c.pitches[i])
 			default:
 				c.others = append(c.others, hole)
@@ -279,9 +275,7 @@ func (c *bubbleCells) fit(plane *ink.Plane, place box) (best box, most float64) 
 		for dx := -shift; dx <= shift; dx++ {
 			b := place
 			b.X0, b.X1, b.Y0, b.Y1 = b.X0+dx, b.X1+dx, b.Y0+dy, b.Y1+dy
-			inner, outer := b.count(plane, rim), b.count(plane, float64(c.thick)-rim)
-			share := float64(outer[0]-inner[0]) / float64(max(outer[1]-inner[1], 1))
-			if share > most {
+			if share := b.ringShare(plane, rim, float64(c.thick)-rim); share > most {
 				best, most = b, share
 			}
 		}
@@ -289,20 +283,28 @@ func (c *bubbleCells) fit(plane *ink.Plane, place box) (best box, most float64) 
 	return best, most
 }
 
-// count counts the pixels of ink in the ellipse of a hole, its half axes longer by so much, and
-// all of it.
-func (b *box) count(plane *ink.Plane, longer float64) (n [2]int) {
-	b.eachWithin(longer, plane.Scores.H, plane.Scores.W, func(p int) {
-		n[0] += int(plane.Solid[p])
-		n[1]++
-	})
-	return n
+// ringShare is the share of ink round a hole, from so far beyond it to so far.
+func (b *box) ringShare(plane *ink.Plane, from, to float64) float64 {
+	inked, all := 0, 0
+	count := func(sign int) func(p int) {
+		return func(p int) {
+			inked += sign * int(plane.Solid[p])
+			all += sign
+		}
+	}
+	b.eachWithin(to, plane.Scores.H, plane.Scores.W, count(1))
+	b.eachWithin(from, plane.Scores.H, plane.Scores.W, count(-1))
+	return float64(inked) / float64(max(all, 1))
 }
 
-// share is the share of ink there.
-func (b *box) share(plane *ink.Plane, longer float64) float64 {
-	n := b.count(plane, longer)
-	return float64(n[0]) / float64(max(n[1], 1))
+// inkWithin is the share of ink in a hole.
+func (b *box) inkWithin(plane *ink.Plane) float64 {
+	inked, all := 0, 0
+	b.eachWithin(0, plane.Scores.H, plane.Scores.W, func(p int) {
+		inked += int(plane.Solid[p])
+		all++
+	})
+	return float64(inked) / float64(max(all, 1))
 }
 
 // hidden are the bubbles that somebody wrote in, to be drawn anew, but for those that are already.

@@ -102,10 +102,10 @@ func (d *dots) following(l *dottedLine) (next raster.Component, found bool) {
 	const uneven, off = 0.15, 1.0 // of the pitch; working pixels
 	last := l.dots[len(l.dots)-1]
 	x, y := middleOf(last)
-	from, to := 0.0, float64(widest)
+	from, to := 1.0, float64(widest)
 	if l.pitch > 0 {
 		spare := max(off, uneven*l.pitch)
-		from, to = l.pitch-spare, l.pitch+spare
+		from, to = max(l.pitch-spare, from), l.pitch+spare
 	}
 	return d.nearest(last, x+from, x+to, y, off)
 }
