@@ -47,8 +47,8 @@ func encodeVP8L(ctx context.Context, m *image.RGBA) ([]byte, error) {
 	return out.bytes(), nil
 }
 
-// predictSelect is the predictor that takes the left pixel or the one above, whichever is closer to
-// what both and the one between lead to expect.
+// predictSelect is the predictor that takes the left pixel or the one above, whichever is nearer to
+// left + above - corner, the corner being the pixel above the left one.
 const predictSelect = 11
 
 // residuals are what the pixels differ from what is predicted: green, red, blue, modulo 256, red
@@ -235,8 +235,8 @@ func (c code) assign() {
 	}
 }
 
-// lengths are those of the symbols' bits: the optimal ones, but where a symbol would have more than
-// 15, rare ones count as more frequent than they are.
+// lengths says how many bits each symbol has. Where the best code would give one more than 15, rare
+// symbols count as more frequent than they are.
 func lengths(frequency []uint32) []int {
 	for shift := 0; ; shift++ {
 		if found := depths(frequency, shift); slices.Max(found) <= longest {
@@ -245,8 +245,8 @@ func lengths(frequency []uint32) []int {
 	}
 }
 
-// depths are the symbols' depths in a tree that is best for their frequencies (Huffman, 1952),
-// divided by a power of two and at least one; 0 of those that do not occur.
+// depths are the symbols' depths in the best tree (Huffman, 1952) for their frequencies divided by
+// 2^shift, plus one; 0 of those that do not occur.
 func depths(frequency []uint32, shift int) []int {
 	type node struct {
 		weight    uint64

@@ -147,7 +147,7 @@ func (f *features) plane() (p *plane, edges *[4]edge, share float64) {
 	}
 	down := f.down(across, sheet)
 	p, whole := f.choose(across.pencil, down, sheet)
-	if sheet && whole && f.ground.liesOn(&found, f.paperLevel()) {
+	if sheet && whole {
 		edges = &found
 	}
 	return p, edges, across.share

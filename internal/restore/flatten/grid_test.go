@@ -171,18 +171,18 @@ func TestLinesThatLeanDoNotTurnALevelPage(t *testing.T) {
 // Lines of print that begin a little further in each time look like a margin that leans. The sides
 // of boxes beside it are drawn, and tell better which way is up.
 func TestIndentsBesideUprightBoxesAreNoMargin(t *testing.T) {
-	const w, h, em, inner, outer = 900, 1200, 20, 100, 780
+	const w, h, em, x0, x1 = 900, 1200, 20, 100, 780
 	page := restoretest.Paper(w, h)
 	dark := color.RGBA{20, 20, 20, 255}
 	seed := uint32(7)
 	for i := range 9 {
 		y := 60 + 120*float64(i)
-		for x := inner + 4*float64(i); x < inner+300+60*float64(i%3); x += 0.7 * em {
+		for x := x0 + 4*float64(i); x < x0+300+60*float64(i%3); x += 0.7 * em {
 			seed = seed*1664525 + 1013904223
 			restoretest.Bar(page, x, y-float64(seed>>24)/32, x+0.5*em, y+0.5*em, dark)
 		}
-		for _, side := range [][4]float64{{inner, 30, outer, 32}, {inner, 84, outer, 86},
-			{inner, 30, inner + 2, 86}, {outer, 30, outer + 2, 86}} {
+		for _, side := range [][4]float64{{x0, 30, x1, 32}, {x0, 84, x1, 86},
+			{x0, 30, x0 + 2, 86}, {x1, 30, x1 + 2, 86}} {
 			restoretest.Bar(page, side[0], y+side[1], side[2], y+side[3], dark)
 		}
 	}

@@ -20,7 +20,8 @@ const (
 )
 
 // form is what a form has: the marks in tick boxes and bubbles that were written, the bubbles that
-// something crosses, and the registration marks and dotted lines, which were printed.
+// something crosses, and the registration marks, dotted lines and bubbles in tables, which were
+// printed.
 type form struct {
 	marks, crossed []*mark
 	registration   registrationMarks
@@ -66,8 +67,8 @@ func (f *form) settle(s *segment.Scores) {
 	}
 }
 
-// hidden is what has to be drawn anew where writing goes: the boxes that were marked, and the dots
-// under words.
+// hidden is what has to be drawn anew where writing goes: the boxes and bubbles that were marked,
+// and the dots under words.
 func (f *form) hidden(s *segment.Scores) []Mark {
 	marks := make([]Mark, 0, len(f.marks))
 	for _, m := range f.marks {

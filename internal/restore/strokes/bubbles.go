@@ -155,17 +155,20 @@ func (s *bubbleSheet) byColumn(b box) bool {
 	for i := range near {
 		near[i] = i
 	}
-	x, y := b.centre()
-	distance := func(i int) float64 {
-		rx, ry := s.rings[i].centre()
-		return math.Hypot(rx-x, ry-y)
-	}
+	distance := func(i int) float64 { return wayBetween(&s.rings[i], &b) }
 	slices.SortFunc(near, func(i, j int) int { return cmp.Compare(distance(i), distance(j)) })
 	row, column := 0.0, 0.0
 	for _, i := range near[:min(asked, len(near))] {
 		row, column = row+s.unlike[i].row, column+s.unlike[i].column
 	}
 	return column < row
+}
+
+// wayBetween is how far apart the centres of two boxes are.
+func wayBetween(a, b *box) float64 {
+	ax, ay := a.centre()
+	bx, by := b.centre()
+	return math.Hypot(ax-bx, ay-by)
 }
 
 func (b *box) centre() (x, y float64) { return float64(b.X0+b.X1) / 2, float64(b.Y0+b.Y1) / 2 }
@@ -218,19 +221,25 @@ func (b *box) fullness(labels []int32, w int) float64 {
 // inkShare is the share of ink in an ellipse.
 func inkShare(labels []int32, w int, cx, cy, rx, ry float64) float64 {
 	n, inked := 0, 0
-	for y := max(int(cy-ry), 0); y <= min(int(cy+ry), len(labels)/w-1); y++ {
+	eachInEllipse(cx, cy, rx, ry, len(labels)/w, w, func(p int) {
+		n++
+		if labels[p] != 0 {
+			inked++
+		}
+	})
+	return float64(inked) / float64(max(n, 1))
+}
+
+// eachInEllipse visits the pixels of an ellipse in a picture of h rows of w pixels.
+func eachInEllipse(cx, cy, rx, ry float64, h, w int, visit func(p int)) {
+	for y := max(int(cy-ry), 0); y <= min(int(cy+ry), h-1); y++ {
 		for x := max(int(cx-rx), 0); x <= min(int(cx+rx), w-1); x++ {
 			dx, dy := (float64(x)+0.5-cx)/rx, (float64(y)+0.5-cy)/ry
-			if dx*dx+dy*dy > 1 {
-				continue
-			}
-			n++
-			if labels[y*w+x] != 0 {
-				inked++
+			if dx*dx+dy*dy <= 1 {
+				visit(y*w + x)
 			}
 		}
 	}
-	return float64(inked) / float64(max(n, 1))
 }
 
 // alikeInSize keeps the components of the commonest size.

@@ -113,15 +113,7 @@ func (b *box) isHole(labels []int32, w int) bool {
 // by so much, in a picture of h rows of w pixels.
 func (b *box) eachWithin(longer float64, h, w int, visit func(p int)) {
 	cx, cy := b.centre()
-	rx, ry := float64(b.Width())/2+longer, float64(b.Height())/2+longer
-	for y := max(int(cy-ry), 0); y <= min(int(cy+ry), h-1); y++ {
-		for x := max(int(cx-rx), 0); x <= min(int(cx+rx), w-1); x++ {
-			dx, dy := (float64(x)+0.5-cx)/rx, (float64(y)+0.5-cy)/ry
-			if dx*dx+dy*dy <= 1 {
-				visit(y*w + x)
-			}
-		}
-	}
+	eachInEllipse(cx, cy, float64(b.Width())/2+longer, float64(b.Height())/2+longer, h, w, visit)
 }
 
 // evenly says that a hole and two others in its row lie at even distances, and with two in its
@@ -349,10 +341,4 @@ func (c *bubbleCells) beside(r *box, pitch [2]float64) (places []box) {
 		places = append(places, b)
 	}
 	return places
-}
-
-func wayBetween(a, b *box) float64 {
-	ax, ay := a.centre()
-	bx, by := b.centre()
-	return math.Hypot(ax-bx, ay-by)
 }

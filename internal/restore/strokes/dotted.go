@@ -212,10 +212,11 @@ func (l *dottedLine) hidden(s *segment.Scores) (marks []Mark) {
 			continue
 		}
 		places := l.between(l.dots[i-1], d)
-		covered := slices.DeleteFunc(slices.Clone(places), func(r image.Rectangle) bool {
+		all := len(places)
+		covered := slices.DeleteFunc(places, func(r image.Rectangle) bool {
 			return !anyWriting(s, r)
 		})
-		if 10*len(covered) < 6*len(places) {
+		if 10*len(covered) < 6*all {
 			continue
 		}
 		for _, r := range covered {

@@ -13,8 +13,8 @@ import (
 	"unink/internal/restore/segment"
 )
 
-// Mark is a mark that goes with the printed box or bubble that it lies in, or with the dot of a
-// dotted line that it covers, in working pixels.
+// Mark is writing that takes away the printed box or bubble that it lies in, or the dot that it
+// covers, which is then drawn anew. In working pixels.
 type Mark struct {
 	Empty image.Rectangle // an empty box, or a dot, of the same kind elsewhere on the page
 	At    image.Point     // corner of the marked one
@@ -52,7 +52,7 @@ func decide(ctx context.Context, judge nn.Runner, s *segment.Scores, plane *ink.
 	g := groundOf(s, plane)
 	search.Wait()
 	for _, c := range inTable {
-		c.keep(s)
+		c.keep(s) // before the judge sees them, or the table's lines would go with them
 	}
 	search.Go(func() { onForm = readForm(s, plane) })
 	search.Go(func() { seals = findSeals(plane) })
