@@ -38,7 +38,7 @@ func mostDown[T uint8 | uint16 | float32](dst, src []T, w, h, d int) {
 func larger[T uint8 | uint16 | float32](dst, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
-		dst[i] = max(a[i], b[i])
+		dst[i] = Larger(a[i], b[i])
 	}
 }
 

@@ -163,7 +163,7 @@ func (c *Canvas) Segmented() *image.RGBA {
 		case v&IsPrint != 0:
 			px = color.RGBA{0, 0, 0, 255}
 		}
-		m.SetRGBA(i%c.W, i/c.W, px)
+		m.Pix[4*i], m.Pix[4*i+1], m.Pix[4*i+2], m.Pix[4*i+3] = px.R, px.G, px.B, px.A
 	}
 	return m
 }

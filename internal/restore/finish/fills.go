@@ -1,7 +1,6 @@
 package finish
 
 import (
-	"math"
 	"slices"
 	"sync"
 
@@ -193,7 +192,11 @@ func sharpEdges(f *raster.Field) []bool {
 func stepBetween(f *raster.Field, i, j int) (d float32) {
 	a, b := &f.Colour[i], &f.Colour[j]
 	for ch := range a {
-		d = max(d, float32(math.Abs(float64(a[ch]-b[ch])))/max(a[ch], b[ch], 1))
+		more, less := a[ch], b[ch]
+		if more < less {
+			more, less = less, more
+		}
+		d = raster.Larger(d, (more-less)/raster.Larger(more, 1))
 	}
 	return d
 }
@@ -271,7 +274,7 @@ func (o *outline) cell(x, y, dx, dy int) (s outlineSide, ok bool) {
 			break
 		}
 		i := y*f.W + x
-		sharpest = max(sharpest, stepBetween(f, i, last))
+		sharpest = raster.Larger(sharpest, stepBetween(f, i, last))
 		last, x, y = i, x+dx, y+dy
 	}
 	total := stepBetween(f, at, last)

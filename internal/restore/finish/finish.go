@@ -53,9 +53,9 @@ func evenOut(c *canvas.Canvas, page *image.RGBA, panels []bool) {
 				r, g, b := float32(px[0])*line[0][x], float32(px[1])*line[1][x],
 					float32(px[2])*line[2][x]
 				if flags[x] != 0 {
-					w = max(w, inkWhite)
+					w = raster.Larger(w, inkWhite)
 				}
-				if min(r, g, b) >= w {
+				if r >= w && g >= w && b >= w {
 					px[0], px[1], px[2] = 255, 255, 255
 					continue
 				}
@@ -98,14 +98,16 @@ func toneCurve(s float64) *toneTable {
 // factor, so that the hue stays; keep says how much of the colour does.
 func (t *toneTable) paint(px []uint8, white, black, keep, r, g, b float32) {
 	k := 1 / (white - black)
-	r, g, b = max(white-r, 0)*k, max(white-g, 0)*k, max(white-b, 0)*k
+	r, g, b = raster.Larger(white-r, 0)*k, raster.Larger(white-g, 0)*k, raster.Larger(white-b, 0)*k
 	if keep < 1 {
 		grey := 0.3*r + 0.59*g + 0.11*b
 		r, g, b = grey+keep*(r-grey), grey+keep*(g-grey), grey+keep*(b-grey)
 	}
-	most := max(r, g, b)
-	factor := 255 * t[int(min(most, 1)*1024)]
-	if most > 1 {
+	most := raster.Larger(raster.Larger(r, g), b)
+	factor := 255 * t[1024]
+	if most < 1 {
+		factor = 255 * t[int(most*1024)]
+	} else {
 		factor /= most
 	}
 	px[0], px[1], px[2] = uint8(255.5-factor*r), uint8(255.5-factor*g), uint8(255.5-factor*b)
@@ -284,7 +286,7 @@ func mapInks(c *canvas.Canvas, page *image.RGBA, l *lightMap) inkMap {
 						px := row[4*x : 4*x+3 : 4*x+3]
 						r, g, b := 1-float32(px[0])*line[0][x], 1-float32(px[1])*line[1][x],
 							1-float32(px[2])*line[2][x]
-						if max(r, g, b) > least {
+						if r > least || g > least || b > least {
 							s[0], s[1], s[2] = s[0]+r, s[1]+g, s[2]+b
 						} else {
 							free[gx]++

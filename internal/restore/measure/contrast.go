@@ -22,7 +22,9 @@ func Contrast(grey []uint8, w, h, cell, workers int) []uint8 {
 			sampler.Row(line, scratch, y)
 			from, to := grey[y*w:][:w], out[y*w:][:w]
 			for x, p := range line {
-				to[x] = uint8(max(p-float32(from[x]), 0) / max(p, 1) * 255)
+				if d := p - float32(from[x]); d > 0 {
+					to[x] = uint8(d / raster.Larger(p, 1) * 255)
+				}
 			}
 		}
 	})

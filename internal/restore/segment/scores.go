@@ -48,8 +48,8 @@ func (s *Scores) paste(logits []float32, tile nn.Shape, tx, ty tileSpan) {
 			hands, boths := hands[side][:len(papers)], boths[side][:len(papers)]
 			for x, i := first, (first-tx.at)/2; x < tx.core1; x, i = x+2, i+1 {
 				paper, print, hand, both := papers[i], prints[i], hands[i], boths[i]
-				toHand[x] = score(max(hand, both) - max(paper, print))
-				toPrint[x] = score(max(print, both) - max(paper, hand))
+				toHand[x] = score(raster.Larger(hand, both) - raster.Larger(paper, print))
+				toPrint[x] = score(raster.Larger(print, both) - raster.Larger(paper, hand))
 			}
 		}
 	}
