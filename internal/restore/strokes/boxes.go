@@ -20,19 +20,20 @@ const (
 )
 
 // form is what a form has: the marks in tick boxes and bubbles that were written, the bubbles that
-// something crosses, and the registration marks, dotted lines and bubbles in tables, which were
-// printed.
+// something crosses, and the registration marks, dotted lines, bubbles in tables and labels of
+// bubbles, which were printed.
 type form struct {
 	marks, crossed []*mark
 	registration   registrationMarks
 	dotted         []dottedLine
 	inTable        []bubbleCells
+	labelling      labelling
 }
 
 // readForm finds them. No judgement is needed for it, nor does it change the scores.
 func readForm(s *segment.Scores, plane *ink.Plane) form {
 	labels, components := raster.Components(plane.Solid, s.W)
-	filled, crossed := findBubbles(s, plane, labels, components)
+	filled, crossed, printed := findBubbles(s, plane, labels, components)
 	ticks := slices.DeleteFunc(findTicks(s, plane, labels, components), func(m *mark) bool {
 		return slices.ContainsFunc(filled, m.inSameBox)
 	})
@@ -44,12 +45,14 @@ func readForm(s *segment.Scores, plane *ink.Plane) form {
 		marks: marks, crossed: crossed,
 		registration: findRegistrationMarks(labels, components, s.W, filled),
 		dotted:       findDotted(components),
+		labelling:    printed,
 	}
 }
 
 // settle makes writing of what was written and print of what was printed, whatever was judged; with
 // the marks are then the crossed bubbles that go.
-func (f *form) settle(s *segment.Scores) {
+func (f *form) settle(s *segment.Scores, plane *ink.Plane) {
+	f.labelling.keep(s, plane)
 	for _, c := range f.inTable {
 		c.keep(s)
 	}

@@ -19,8 +19,9 @@ func read(f restoretest.Form) (*segment.Scores, []*mark) {
 			s.Print[i] = 2 * segment.Unit
 		}
 	}
-	onForm := readForm(s, planeOf(f, s))
-	onForm.settle(s)
+	plane := planeOf(f, s)
+	onForm := readForm(s, plane)
+	onForm.settle(s, plane)
 	return s, onForm.marks
 }
 

@@ -24,10 +24,11 @@ const (
 )
 
 // findBubbles finds the bubbles that were filled in, those as full of ink as others are not, and
-// those that something crosses. Each is drawn anew as an empty one in its row or in its column: the
-// letters in the bubbles round it are the same either along rows or along columns.
+// those that something crosses, and what is printed round bubbles. Each is drawn anew as an empty one
+// in its row or in its column: the letters in the bubbles round it are the same either along rows or
+// along columns.
 func findBubbles(s *segment.Scores, plane *ink.Plane, labels []int32,
-	components []raster.Component) (filled, crossed []*mark) {
+	components []raster.Component) (filled, crossed []*mark, printed labelling) {
 	var round []box
 	for i, c := range components {
 		if b := (box{Component: c, label: int32(i + 1)}); b.isRound(labels, s.W) {
@@ -36,7 +37,7 @@ func findBubbles(s *segment.Scores, plane *ink.Plane, labels []int32,
 	}
 	round = alikeInSize(round)
 	if len(round) < fewestBubbles || len(round) > mostBubbles {
-		return nil, nil
+		return nil, nil, nil
 	}
 	shares := make([]float64, len(round))
 	for i, b := range round {
@@ -47,7 +48,7 @@ func findBubbles(s *segment.Scores, plane *ink.Plane, labels []int32,
 		return b.fullness(labels, s.W) >= full
 	}))
 	if len(onGrid.rings) < fewestBubbles {
-		return nil, nil
+		return nil, nil, nil
 	}
 	sheet := newBubbleSheet(onGrid, full, plane, labels)
 	for i, c := range components {
@@ -57,7 +58,7 @@ func findBubbles(s *segment.Scores, plane *ink.Plane, labels []int32,
 			}
 		}
 	}
-	return filled, sheet.crossed()
+	return filled, sheet.crossed(), sheet.labelling()
 }
 
 // bubbleSheet is what a page's empty bubbles tell of it.

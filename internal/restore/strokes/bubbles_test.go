@@ -205,7 +205,7 @@ func TestBubblesUnderStrokes(t *testing.T) {
 		}
 	}
 	onForm := readForm(s, plane)
-	onForm.settle(s)
+	onForm.settle(s, plane)
 	if len(onForm.marks) != 1 || sheet.at(onForm.marks[0].x, onForm.marks[0].y) != image.Pt(3, 2) {
 		t.Errorf("%d bubbles are drawn anew, want the one at 3, 2", len(onForm.marks))
 	}

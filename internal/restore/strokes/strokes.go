@@ -68,7 +68,7 @@ func decide(ctx context.Context, judge nn.Runner, s *segment.Scores, plane *ink.
 		return nil, nil, err
 	}
 	keepDrawn(s, plane, seals)
-	onForm.settle(s)
+	onForm.settle(s, plane)
 	clearRules(s, plane, g.lines, g.pieces)
 	return printedRules(s, plane, g.lines, g.pieces), &onForm, nil
 }
