@@ -4,6 +4,7 @@ python3 -m training.orient.data pieces --count 40    files of pieces: blocks, pr
                                                      samples of training.common.data
 python3 -m training.orient.data lines --count 40     files of pieces in every script, and of
                                                      what nobody can tell
+python3 -m training.orient.data real --count 40      files of pieces of real pages
 """
 
 import argparse
@@ -17,11 +18,10 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from training.common import capture
+from training.common import capture, real
 from training.common.data import Shards
 from training.common.ink import lifts
 from training.common.paths import data_root
-from training.common.real import ink_root
 from training.common.scene import Composer
 from training.orient import blocks, lines
 from training.orient.look import PAPER, SCALES, evened, padded, shown
@@ -31,6 +31,7 @@ PIECE = 224  # pixels: the side of a piece of print that is kept to train on
 CROP = 192  # pixels: the side of a training sample, cut from a piece
 # Pieces in a file; sheets of blocks among them; pieces of a page.
 PART, SHEETS, PER_PAGE = 1300, 3, 6
+LEAST_EM = 10  # pixels: real pages with smaller print are not shown enlarged
 # The scale of training.common.data's samples, whose em is about 12 px once halved: the size of
 # print is only estimated.
 SHRINK = (0.8, 1.5)
@@ -58,6 +59,22 @@ def of_page(rng, page):
         part = small[y : y + PIECE, x : x + PIECE]
         if shown(cv2.cvtColor(part, cv2.COLOR_RGB2GRAY)):
             yield padded(photographed(rng, part), PIECE)
+
+
+def of_real(rng, sources):
+    """Pieces of a real page, which is taken to lie upright; half of them captured once more."""
+    source = sources[int(rng.integers(len(sources)))]
+    rgb = cv2.imread(source.image)[..., ::-1]
+    scale = EM * math.exp(rng.normal(0, 0.18)) / source.em
+    small = cv2.resize(
+        np.ascontiguousarray(rgb), None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA
+    )
+    for _ in range(PER_PAGE):
+        y, x = (int(rng.integers(0, max(n - PIECE, 0) + 1)) for n in small.shape[:2])
+        part = np.ascontiguousarray(small[y : y + PIECE, x : x + PIECE])
+        grey = cv2.cvtColor(part, cv2.COLOR_RGB2GRAY)
+        if shown(grey):
+            yield padded(photographed(rng, part) if rng.random() < 0.5 else grey, PIECE)
 
 
 def of_sample(rng, shards):
@@ -89,12 +106,12 @@ def written(path, pieces):
 
 def make_part(folder, seed):
     """Writes some 1,300 pieces of upright print, uint8 [N, PIECE, PIECE], a third of each kind:
-    blocks, pages, pages written on."""
+    blocks, pages, pages written on if samples of these were made."""
 
     cv2.setNumThreads(1)
     rng, shards, composer = (
         np.random.default_rng(seed),
-        Shards("train", seed % 8, 8),
+        Shards("train", seed % 8, 8, needed=False),
         Composer("train"),
     )
     pieces = [
@@ -104,10 +121,24 @@ def make_part(folder, seed):
     ]
     while len(pieces) < 2 * PART / 3:
         pieces += of_page(rng, composer.page(rng))
-    while len(pieces) < PART:
+    while shards.records and len(pieces) < PART:
         if shown(piece := of_sample(rng, shards)):
             pieces.append(piece)
     written(folder / f"{seed:05d}.npy", pieces)
+
+
+def make_real(folder, seed):
+    """Writes as many pieces of real pages, of each repository as many as of any other."""
+    cv2.setNumThreads(1)
+    rng = np.random.default_rng([seed, 2])
+    repos = {}
+    for s in real.sources("train"):
+        if s.trust > real.SHEET and s.em >= LEAST_EM:
+            repos.setdefault(s.repo, []).append(s)
+    repos, pieces = list(repos.values()), []
+    while len(pieces) < PART:
+        pieces += of_real(rng, repos[int(rng.integers(len(repos)))])
+    written(folder / f"real-{seed:05d}.npy", pieces)
 
 
 def make_lines(folder, seed):
@@ -116,9 +147,8 @@ def make_lines(folder, seed):
     two fifths of scripts that are made up, the others drawings."""
     cv2.setNumThreads(1)
     rng = np.random.default_rng([seed, 1])
-    sheets = [
-        p for p in sorted((ink_root() / "sheets").glob("*.jpg")) if lifts.split_of(p) == "train"
-    ]
+    paths = sorted((real.ink_root() / "sheets").glob("*.jpg"))
+    sheets = [p for p in paths if lifts.split_of(p) == "train"]
     drawn = lambda grey: photographed(rng, cv2.cvtColor(grey, cv2.COLOR_GRAY2RGB))
     printed = lambda kind: drawn(lines.draw(rng, PIECE, EM, kind(rng, "train")))
     told = lambda: (
@@ -212,14 +242,14 @@ def main():
     p = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    p.add_argument("kind", choices=["pieces", "lines"])
+    p.add_argument("kind", choices=["pieces", "lines", "real"])
     p.add_argument("--count", default=40, type=int, help="files")
     p.add_argument("--pieces", default=data_root() / "orient", type=Path)
     p.add_argument("--processes", default=2, type=int)
     p.add_argument("--seed", default=1, type=int)
     a = p.parse_args()
     a.pieces.mkdir(parents=True, exist_ok=True)
-    make = make_part if a.kind == "pieces" else make_lines
+    make = {"pieces": make_part, "lines": make_lines, "real": make_real}[a.kind]
     with ProcessPoolExecutor(a.processes) as pool:
         list(pool.map(make, [a.pieces] * a.count, range(a.seed, a.seed + a.count)))
 
