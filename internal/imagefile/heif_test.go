@@ -6,6 +6,7 @@ import (
 	"errors"
 	"image"
 	"image/color"
+	"math"
 	"os"
 	"path/filepath"
 	"sync"
@@ -112,6 +113,27 @@ func TestHEICAndAVIF(t *testing.T) {
 		t.Errorf("transparent HEIC: %v, want ErrFormat", err)
 	}
 }
+
+// Chroma of half the width is interpolated: taken from the nearest sample, it would be off by 7.
+func TestChromaOfAVIFIsInterpolated(t *testing.T) {
+	p, err := Decode(t.Context(), fixture(t, "wave.avif"), Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const period, steep, blue, off, turn = 28, 8, 1.772, 4, 3
+	for x := range p.Pixels.Rect.Dx() {
+		phase := x%period - period/2 // the wave turns at 0 and at both ends
+		if a := abs(phase); a < turn || a > period/2-turn {
+			continue
+		}
+		want := 128 + blue*float64(steep*abs(phase)-steep*period/4)
+		if got := float64(p.Pixels.RGBAAt(x, 16).B); math.Abs(got-want) > off {
+			t.Errorf("blue is %v at %d, want %.0f", got, x, want)
+		}
+	}
+}
+
+func abs(n int) int { return max(n, -n) }
 
 // tile is the coded picture of plain.heic with its decoder's configuration.
 func tile(t testing.TB) (config, coded []byte) {

@@ -35,6 +35,10 @@ avif -y 400 "$work/grey.png" grey.avif
 avif "$work/alpha.png" alpha.avif
 avif -d 10 "$work/c16.png" deep.avif
 avif --irot 1 --imir 0 "$work/c.png" turned.avif
+chroma() { echo "(128 + $1 * (8 * abs(mod(i, 28) - 14) - 56)) / 255"; } # a wave along rows
+convert -size 112x32 xc:'rgb(128,128,128)' -channel G -fx "$(chroma -0.344136)" -channel B \
+	-fx "$(chroma 1.772)" +channel -depth 8 PNG24:"$work/wave.png"
+avif -y 420 "$work/wave.png" wave.avif
 avif --crop 40,10,100,60 "$work/c.png" crop.avif
 
 # JPEG in four inks, inverted as nearly all are. cmyk.jpg and progressive-grey.jpg are older.
