@@ -2,11 +2,13 @@
 
 // Command browser is the engine as WebAssembly, for a worker of a web page or of Node.
 //
-// The worker has onnxruntime-web as the global "ort" and an object "unink" with four functions.
+// The worker has onnxruntime-web as the global "ort" and an object "unink" with five functions.
 // ready(clean) is called once pages can be cleaned, failed(code, message) if they never can, and
 // stage(name) as each stage leaves a page, with the names of [unink.Pictures].
-// network(name, done, failed) is called when a network is first needed, before ready or for a page:
-// done(onnx) takes its file as a Uint8Array, failed(message) says why there is none.
+// file(name, done, failed) is called when a network, such as "segment.onnx", or a decoder, such as
+// "heif.wasm", is first needed, before ready or for a page: done(content) takes it as a Uint8Array,
+// failed(message) says why there is none. sandbox(decoder, bytes, milliseconds) makes an instance of
+// a compiled decoder and gives what it exports; where that wants more, it throws "memory" or "time".
 //
 // One page is cleaned at a time:
 //

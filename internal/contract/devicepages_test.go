@@ -123,7 +123,7 @@ func cleansOnTheDevice(t *testing.T, s *service, p *browsertest.Page) {
 
 	p.GoTo("/")
 	p.FrontReady()
-	p.Pick(p.File("c.png", picture(280, 120)))
+	p.Pick(p.File("c.heic", read(t, "../imagefile/testdata/plain.heic"))) // which no Chromium reads
 	p.UntilLong(`states() == 'done,done,done,done'`)
 	if name, data := p.Download("#actions .download"); !strings.HasPrefix(name, "first.clean.") ||
 		len(data) == 0 {
@@ -193,10 +193,7 @@ func cleansManyOnTheDevice(t *testing.T, s *service, p *browsertest.Page) {
 // The device makes the same of a page as the program on a server, but for what the networks' eight
 // bits are rounded to, and of a photograph what its browser's decoder rounds otherwise.
 func isTheSameOnTheDevice(t *testing.T, s *service, p *browsertest.Page) {
-	photo, err := os.ReadFile("../../docs/before.jpg")
-	if err != nil {
-		t.Fatal(err)
-	}
+	photo := read(t, "../../docs/before.jpg")
 	m, _ := decoded(t, photo)
 	page := encoded(m)
 	p.Choose("[name=format]", "png")
@@ -204,7 +201,11 @@ func isTheSameOnTheDevice(t *testing.T, s *service, p *browsertest.Page) {
 		finish, name string
 		data         []byte
 		levels       int
-	}{{"scan", "exam.png", page, 1}, {"colour", "exam.jpg", photo, 2}} {
+	}{
+		{"scan", "exam.png", page, 1}, {"colour", "exam.jpg", photo, 2},
+		{"colour", "phone.heic", read(t, "../imagefile/testdata/plain.heic"), 0},
+		{"colour", "scanner.tif", read(t, "../imagefile/testdata/jpeg.tif"), 0},
+	} {
 		source := p.File(c.name, c.data)
 		p.Toggle(fmt.Sprintf("[name=preserveColor][value=%t]", c.finish == "colour"))
 		p.Pick(source)
@@ -218,11 +219,7 @@ func isTheSameOnTheDevice(t *testing.T, s *service, p *browsertest.Page) {
 			c.finish).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
-		there, err := os.ReadFile(target)
-		if err != nil {
-			t.Fatal(err)
-		}
-		differ(t, c.finish, here, there, c.levels)
+		differ(t, c.name, here, read(t, target), c.levels)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 // items, says which is the picture, and gives each its properties.
 
 var heicFormat = format{
-	name: "HEIC", endings: []string{".heic", ".heif"}, mediaType: "image/heic", unread: heifUnread,
+	name: "HEIC", endings: []string{".heic", ".heif"}, mediaType: "image/heic",
 	sniff: func(head []byte) bool { return brandOf(head) == HEIC },
 	open: func(data []byte) (stored, error) {
 		s, err := parseStill(data)
@@ -27,7 +27,7 @@ var heicFormat = format{
 }
 
 var avifFormat = format{
-	name: "AVIF", endings: []string{".avif"}, mediaType: "image/avif", unread: heifUnread,
+	name: "AVIF", endings: []string{".avif"}, mediaType: "image/avif",
 	sniff: func(head []byte) bool { return brandOf(head) == AVIF },
 	open: func(data []byte) (stored, error) {
 		s, err := parseStill(data)

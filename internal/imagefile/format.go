@@ -30,7 +30,6 @@ type format struct {
 	name      string   // as people write it; [Format.String] has it in lower case
 	endings   []string // of file names, dot included; the usual one first
 	mediaType string
-	unread    bool // its decoder is not built in, though its header is read
 
 	// sniff says that a file is of this format, by its first bytes.
 	sniff func(head []byte) bool
@@ -110,9 +109,7 @@ func (f Format) MediaType() string {
 func Accepted() string {
 	var names []string
 	for _, one := range formats {
-		if !one.unread {
-			names = append(names, one.name)
-		}
+		names = append(names, one.name)
 	}
 	last := len(names) - 1
 	return strings.Join(names[:last], ", ") + " and " + names[last]

@@ -1,5 +1,3 @@
-//go:build !js
-
 package imagefile
 
 import (
@@ -8,9 +6,6 @@ import (
 	"image"
 	"math"
 )
-
-// heifUnread says that there is no decoder of HEIC and AVIF here.
-const heifUnread = false
 
 var (
 	errCodedSize   = problem("the coded size is not the one that the header states")
@@ -40,7 +35,7 @@ func decodeHEIC(ctx context.Context, s still, data []byte) (image.Image, error) 
 		return nil, err
 	}
 	// The decoder looks at the major brand alone, which may be one that stands for several kinds.
-	copy(in.View(file+8, 4), "heic")
+	in.Write(file+8, []byte("heic"))
 
 	const width, height, space, chroma, premultiplied, words = 0, 4, 8, 12, 16, 5
 	info, err := in.alloc(4 * words)
@@ -208,7 +203,7 @@ func decodeAVIF(ctx context.Context, s still, data []byte) (image.Image, error) 
 	if err != nil {
 		return nil, err
 	}
-	binary.LittleEndian.PutUint64(in.View(out, 8), unwritten)
+	in.Write(out, binary.LittleEndian.AppendUint64(nil, unwritten))
 	if err := decode(0, out, out+8); err != nil {
 		return nil, err
 	}

@@ -1,5 +1,3 @@
-//go:build !js
-
 package imagefile
 
 import (
@@ -72,12 +70,7 @@ func Group4(ctx context.Context, m *image.RGBA) ([]byte, error) {
 		return nil, err
 	}
 	defer in.close()
-	rows, err := in.alloc(stride * h)
-	if err != nil {
-		return nil, err
-	}
-	packed := in.View(rows, stride*h)
-	clear(packed)
+	packed := make([]byte, stride*h)
 	for y := range h {
 		row, bits := m.Pix[y*m.Stride:][:4*w], packed[y*stride:][:stride]
 		for x := range w {
@@ -85,6 +78,10 @@ func Group4(ctx context.Context, m *image.RGBA) ([]byte, error) {
 				bits[x/8] |= 0x80 >> (x % 8)
 			}
 		}
+	}
+	rows, err := in.put(packed)
+	if err != nil {
+		return nil, err
 	}
 	size, err := in.alloc(4)
 	if err != nil {

@@ -1,34 +1,21 @@
-//go:build !js
-
 package imagefile
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
-	"io"
 	"sync"
 	"time"
 
+	"unink/internal/imagefile/codec"
 	"unink/internal/sandbox"
 )
 
-// The decoders that Go has none of, or poorer ones, compiled to WebAssembly; THIRD_PARTY.md says
-// what they are.
+// The decoders that Go has none of, or poorer ones.
 var (
-	//go:embed codec/heif.wasm.gz
-	heifWasm []byte
-	//go:embed codec/avif.wasm.gz
-	avifWasm []byte
-	//go:embed codec/tiff.wasm.gz
-	tiffWasm []byte
-
-	heifDecoder = compileOnce(heifWasm)
-	avifDecoder = compileOnce(avifWasm)
-	tiffCodec   = compileOnce(tiffWasm)
+	heifDecoder = compileOnce("heif")
+	avifDecoder = compileOnce("avif")
+	tiffCodec   = compileOnce("tiff")
 )
 
 // decodeTime bounds a decoder that hostile data keeps busy; 50 megapixels take a tenth of it.
@@ -44,13 +31,9 @@ var (
 type decoder struct{ sandbox.Module }
 
 // compileOnce compiles a module when it is first needed: most programs never see such a picture.
-func compileOnce(gz []byte) func() (decoder, error) {
+func compileOnce(name string) func() (decoder, error) {
 	return sync.OnceValues(func() (d decoder, err error) {
-		z, err := gzip.NewReader(bytes.NewReader(gz))
-		if err != nil {
-			return d, err
-		}
-		wasm, err := io.ReadAll(z)
+		wasm, err := codec.Module(name)
 		if err != nil {
 			return d, err
 		}

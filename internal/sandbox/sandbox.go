@@ -1,3 +1,5 @@
+//go:build !js
+
 // Package sandbox runs WebAssembly modules that read hostile data: without files, without a
 // network, in a memory of their own that is bounded and ends with them, and never for longer than
 // their caller's context lasts.
@@ -7,7 +9,6 @@ package sandbox
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"runtime"
 	"slices"
@@ -16,12 +17,6 @@ import (
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
-)
-
-// Why a call failed, besides its context's error.
-var (
-	ErrFailed = errors.New("the module failed")
-	ErrMemory = errors.New("the module needs more memory than it may have")
 )
 
 // Module is a compiled module. Its instances share nothing.
@@ -150,32 +145,14 @@ func (in *Instance) reason(ctx context.Context) error {
 	return ErrFailed // the cause is a list of addresses
 }
 
-// Alloc reserves memory in the instance.
-func (in *Instance) Alloc(ctx context.Context, n int) (uint32, error) {
-	at, err := in.Call(ctx, "malloc", uint64(n))
-	if err == nil && at == 0 {
-		err = ErrMemory
-	}
-	return uint32(at), err
-}
+// Write overwrites the instance's memory; it panics when data would lie outside.
+func (in *Instance) Write(at uint32, data []byte) { copy(in.View(at, len(data)), data) }
 
-// Put copies data into the instance.
-func (in *Instance) Put(ctx context.Context, data []byte) (uint32, error) {
-	at, err := in.Alloc(ctx, len(data))
-	if err == nil {
-		copy(in.View(at, len(data)), data)
-	}
-	return at, err
-}
-
-// View is n bytes of the instance's memory; it panics when they lie outside. It ends with the
-// instance.
+// View is n bytes of the instance's memory; it panics when they lie outside. They end with
+// the instance, and are not to be written to.
 func (in *Instance) View(at uint32, n int) []byte {
 	return in.memory.bytes[:in.module.Memory().Size()][at:][:n]
 }
-
-// Word reads 32 bits of the instance's memory.
-func (in *Instance) Word(at uint32) uint32 { return binary.LittleEndian.Uint32(in.View(at, 4)) }
 
 // boundedMemory is an instance's memory. Its addresses are reserved whole, so that it never
 // moves; the system provides the pages that are touched, and has them back at once at the end.

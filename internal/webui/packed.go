@@ -13,6 +13,7 @@ import (
 
 	"github.com/andybalholm/brotli"
 
+	"unink/internal/imagefile/codec"
 	"unink/models"
 )
 
@@ -25,11 +26,17 @@ type packed struct {
 // codings are the ways and the endings of files in dist/.
 var codings = map[string]string{"gzip": ".gz", "br": ".br"}
 
-// packed finds a file by the name that tells its content. Networks are the engine's own.
+// packed finds a file by the name that tells its content. Networks and decoders are the engine's
+// own.
 func (u *UI) packed(name string) (packed, error) {
-	if source, ok := strings.CutSuffix(u.sourceOf(name), ".onnx"); ok {
-		content, err := models.Packed(source)
+	source := u.sourceOf(name)
+	if network, ok := strings.CutSuffix(source, ".onnx"); ok {
+		content, err := models.Packed(network)
 		return packed{content, "br"}, err
+	}
+	if isDecoder(source) {
+		content, err := codec.Packed(strings.TrimSuffix(source, ".wasm"))
+		return packed{content, "gzip"}, err
 	}
 	for coding, ending := range codings {
 		content, err := built.ReadFile("dist/" + name + ending)
@@ -38,6 +45,12 @@ func (u *UI) packed(name string) (packed, error) {
 		}
 	}
 	return packed{}, fs.ErrNotExist
+}
+
+// isDecoder says that a file, by its source's name, reads pictures that browsers do not.
+func isDecoder(source string) bool {
+	name, ok := strings.CutSuffix(source, ".wasm")
+	return ok && slices.Contains(codec.Names, name)
 }
 
 // sourceOf is the source's name of a file, empty where there is none.
@@ -60,7 +73,7 @@ func (u *UI) names() (names []string, err error) {
 		return err
 	})
 	for source, file := range u.manifest.Files {
-		if path.Ext(source) == ".onnx" {
+		if path.Ext(source) == ".onnx" || isDecoder(source) {
 			names = append(names, file)
 		}
 	}

@@ -272,7 +272,7 @@ func (u *UI) render(name string, l *language, at string, data any) ([]byte, erro
 		v.Browser, v.Client.Engine = u.cfg.Browser, &u.manifest.Engine
 		for _, asset := range []string{"engine.worker.js", "engine.wasm", "runtime.worker.js",
 			"runtime.wasm", "segment.onnx", "overview.onnx", "judge.onnx", "orient.onnx",
-			"flatten.onnx"} {
+			"flatten.onnx", "avif.wasm", "heif.wasm", "tiff.wasm"} {
 			v.Client.Assets[asset] = u.root + "assets/" + u.manifest.Files[asset]
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
+
+	"unink/internal/imagefile/codec"
 )
 
 // engineFiles are what cleaning in the browser loads before the first page: its worker, the engine,
@@ -17,7 +19,7 @@ import (
 var engineFiles = []string{"engine.worker.js", "engine.wasm", "runtime.worker.js", "runtime.wasm",
 	"segment.onnx", "overview.onnx", "judge.onnx"}
 
-// laterNetworks are loaded when a page needs them.
+// laterNetworks are loaded when a page needs them, and so are the decoders of [codec.Names].
 var laterNetworks = []string{"flatten.onnx", "orient.onnx"}
 
 // engineSize is how much of engineFiles is WebAssembly and networks.
@@ -61,7 +63,21 @@ func (b *builder) engine() error {
 		}
 		b.add(name, content)
 	}
+	for _, name := range codec.Names {
+		content, err := codec.Module(name)
+		if err != nil {
+			return err
+		}
+		b.add(name+".wasm", content)
+	}
 	return b.engineWorker()
+}
+
+// isHeldElsewhere says that the program has a file, by its name in the folder, beside the pages.
+func (b *builder) isHeldElsewhere(name string) bool {
+	return isNetwork(name) || slices.ContainsFunc(codec.Names, func(decoder string) bool {
+		return b.Files[decoder+".wasm"] == name
+	})
 }
 
 func isNetwork(name string) bool { return path.Ext(name) == ".onnx" }

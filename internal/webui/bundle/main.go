@@ -29,6 +29,8 @@ import (
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
+
+	"unink/internal/imagefile/codec"
 )
 
 const (
@@ -37,6 +39,7 @@ const (
 
 	networks       = "models"
 	packedNetworks = networks + "/packed"
+	codecs         = "internal/imagefile/codec"
 )
 
 func main() {
@@ -99,9 +102,13 @@ func bundle() error {
 func hashInputs(engine []byte) (string, error) {
 	sum := sha256.New()
 	sum.Write(engine)
-	inputs, err := filepath.Glob(networks + "/*.onnx")
-	if err != nil {
-		return "", err
+	var inputs []string
+	for _, pattern := range []string{networks + "/*.onnx", codecs + "/*.wasm.gz"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			return "", err
+		}
+		inputs = append(inputs, found...)
 	}
 	for _, name := range []string{"bundle", "src", "static", "locales", "style.css",
 		"package-lock.json", "tsconfig.json"} {
@@ -261,7 +268,10 @@ func (b *builder) serviceWorker() error {
 		}
 	}
 	slices.Sort(later)
-	for _, name := range laterNetworks { // first, since a page may need them
+	for _, name := range codec.Names { // first, since a page may need them, and networks before
+		later = slices.Insert(later, 0, b.Files[name+".wasm"])
+	}
+	for _, name := range laterNetworks {
 		later = slices.Insert(later, 0, b.Files[name])
 	}
 	rest, err := json.Marshal(later)
@@ -355,7 +365,7 @@ func (b *builder) write() error {
 	}
 	site, models := map[string][]byte{"manifest.json": text}, map[string][]byte{}
 	for name, content := range packed {
-		if !isNetwork(name) {
+		if !b.isHeldElsewhere(name) {
 			site[packedName(name)] = content
 		}
 	}

@@ -9,8 +9,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/evanw/esbuild/pkg/api"
+
+	"unink/internal/imagefile/codec"
 )
 
 // npmSource is where what only the npm package has lies.
@@ -26,35 +29,54 @@ func npmPackage(target string) error {
 	if err := json.Unmarshal(text, &made); err != nil {
 		return err
 	}
+	files, err := npmFiles(made)
+	if err != nil {
+		return err
+	}
 	if err := os.MkdirAll(target, 0o755); err != nil {
 		return err
 	}
-	for name, from := range map[string]string{
-		"engine.wasm": "engine.wasm", "runtime.wasm": "runtime.wasm", "runtime.js": "runtime.worker.js",
-	} {
-		content, err := readPacked(made.Files[from])
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(target, name), content, 0o644); err != nil {
-			return err
-		}
-	}
-	for name, from := range map[string]string{
-		"package.json": npmSource, "README.md": npmSource, "unink.d.ts": npmSource,
-		"LICENSE": ".", "THIRD_PARTY.md": ".",
-		"segment.onnx": networks, "overview.onnx": networks, "judge.onnx": networks,
-		"orient.onnx": networks, "flatten.onnx": networks,
-	} {
-		content, err := os.ReadFile(filepath.Join(from, name))
-		if err != nil {
-			return err
-		}
+	for name, content := range files {
 		if err := os.WriteFile(filepath.Join(target, name), content, 0o644); err != nil {
 			return err
 		}
 	}
 	return npmScripts(target, made.Engine.Bytes)
+}
+
+// npmFiles are the package's files but for its scripts: the engine, the networks, the decoders, and
+// the licences.
+func npmFiles(made manifest) (files map[string][]byte, err error) {
+	files = map[string][]byte{}
+	for name, from := range map[string]string{
+		"engine.wasm": "engine.wasm", "runtime.wasm": "runtime.wasm", "runtime.js": "runtime.worker.js",
+	} {
+		if files[name], err = readPacked(made.Files[from]); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range codec.Names {
+		if files[name+".wasm"], err = codec.Module(name); err != nil {
+			return nil, err
+		}
+	}
+	copied, err := filepath.Glob(codecs + "/LICENSE.*")
+	if err != nil {
+		return nil, err
+	}
+	copied = append(copied, npmSource+"/package.json", npmSource+"/README.md",
+		npmSource+"/unink.d.ts", "LICENSE", "THIRD_PARTY.md")
+	for _, name := range slices.Concat(engineFiles, laterNetworks) {
+		if isNetwork(name) {
+			copied = append(copied, filepath.Join(networks, name))
+		}
+	}
+	for _, file := range copied {
+		if files[filepath.Base(file)], err = os.ReadFile(file); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
 }
 
 // readPacked reads what a file of dist/ holds.

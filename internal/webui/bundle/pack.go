@@ -37,6 +37,9 @@ func (b *builder) pack() (map[string][]byte, error) {
 	var work errgroup.Group
 	work.SetLimit(runtime.NumCPU())
 	for _, name := range slices.Sorted(maps.Keys(b.files)) {
+		if b.isHeldElsewhere(name) && !isNetwork(name) {
+			continue
+		}
 		work.Go(func() error {
 			old := sources[name]
 			if old == "" {

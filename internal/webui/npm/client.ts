@@ -30,12 +30,15 @@ const parts: Parts = {
   engine: new URL('./engine.wasm', import.meta.url).href,
   runtime: new URL('./runtime.wasm', import.meta.url).href,
   loader: new URL('./runtime.js', import.meta.url).href,
-  networks: {
-    segment: new URL('./segment.onnx', import.meta.url).href,
-    overview: new URL('./overview.onnx', import.meta.url).href,
-    judge: new URL('./judge.onnx', import.meta.url).href,
-    orient: new URL('./orient.onnx', import.meta.url).href,
-    flatten: new URL('./flatten.onnx', import.meta.url).href,
+  files: {
+    'segment.onnx': new URL('./segment.onnx', import.meta.url).href,
+    'overview.onnx': new URL('./overview.onnx', import.meta.url).href,
+    'judge.onnx': new URL('./judge.onnx', import.meta.url).href,
+    'orient.onnx': new URL('./orient.onnx', import.meta.url).href,
+    'flatten.onnx': new URL('./flatten.onnx', import.meta.url).href,
+    'heif.wasm': new URL('./heif.wasm', import.meta.url).href,
+    'avif.wasm': new URL('./avif.wasm', import.meta.url).href,
+    'tiff.wasm': new URL('./tiff.wasm', import.meta.url).href,
   },
   bytes: BYTES,
 };

@@ -1,7 +1,7 @@
 // Cleaning on the device: the engine in a worker, loaded when it is first needed. Nothing leaves the browser.
 import { number, page as shown, t, type Key } from '../page';
 import { keeping } from '../site';
-import type { News, Options as Wanted, Order } from './orders';
+import { firstFiles, laterFiles, type News, type Options as Wanted, type Order, type Parts } from './orders';
 import { reported, type Page, type Report, type Result } from './model';
 import { NotCleaned, type Options } from './send';
 
@@ -49,10 +49,7 @@ async function start(signal: AbortSignal, told: Told): Promise<void> {
   engine = new Worker(at('engine.worker.js'), { type: 'module' });
   const parts = {
     engine: at('engine.wasm'), runtime: at('runtime.wasm'), loader: at('runtime.worker.js'),
-    networks: {
-      segment: at('segment.onnx'), overview: at('overview.onnx'), judge: at('judge.onnx'),
-      orient: at('orient.onnx'), flatten: at('flatten.onnx'),
-    },
+    files: Object.fromEntries([...firstFiles, ...laterFiles].map((name) => [name, at(name)])) as Parts['files'],
     bytes: shown.engine!.bytes,
   };
   await ask({ parts }, signal, told);

@@ -11,13 +11,14 @@ export interface Parts {
   engine: string;
   runtime: string;
   loader: string;
-  networks: Record<Network, string>;
+  files: Record<EngineFile, string>;
   bytes: number;
 }
 
-/** The engine's networks: those that see every page, and those that a page may need. */
-export type Network = typeof firstNetworks[number] | 'orient' | 'flatten';
-export const firstNetworks = ['segment', 'overview', 'judge'] as const;
+/** The engine's networks that see every page, and networks and decoders of pictures that a page may need. */
+export type EngineFile = typeof firstFiles[number] | typeof laterFiles[number];
+export const firstFiles = ['segment.onnx', 'overview.onnx', 'judge.onnx'] as const;
+export const laterFiles = ['orient.onnx', 'flatten.onnx', 'heif.wasm', 'avif.wasm', 'tiff.wasm'] as const;
 
 /** What the page asks for: first the engine, then pages. */
 export type Order = { parts: Parts } | { picture: Blob; options: Options };

@@ -1,4 +1,4 @@
-// The engine as the front page has it: the browser decodes the pictures.
+// The engine as the front page has it: the browser decodes the pictures that it can.
 import { serve } from './host';
 import type { Order } from '../front/orders';
 
@@ -12,9 +12,10 @@ const take = serve({
 });
 self.onmessage = ({ data }: MessageEvent<Order>) => take(data);
 
-/** A picture's pixels, upright; what is transparent is white paper. */
-async function decode(picture: Blob): Promise<ImageData> {
-  const bitmap = await createImageBitmap(picture);
+/** A picture's pixels, upright; what is transparent is white paper. What no browser reads, or not this one, as it is. */
+async function decode(picture: Blob): Promise<ImageData | Uint8Array> {
+  const bitmap = await createImageBitmap(picture).catch(() => null);
+  if (!bitmap) return new Uint8Array(await picture.arrayBuffer());
   const { width, height } = bitmap;
   const pen = new OffscreenCanvas(width, height).getContext('2d', { willReadFrequently: true })!; // which the processor draws, exactly
   pen.fillStyle = '#fff';

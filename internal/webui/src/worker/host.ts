@@ -2,7 +2,8 @@
 // once, then cleans one page at a time; who wants to stop it ends the worker.
 import 'go-wasm-exec';
 import * as ort from 'onnxruntime-web/wasm';
-import { firstNetworks, type Network, type News, type Options, type Order, type Parts } from '../front/orders';
+import { firstFiles, type EngineFile, type News, type Options, type Order, type Parts } from '../front/orders';
+import { sandbox } from './sandbox';
 
 /** What kinds of workers do in ways of their own. */
 export interface Surroundings {
@@ -20,7 +21,8 @@ interface Host {
   ready(clean: Clean): void;
   failed(code: string, message: string): void;
   stage(name: string): void;
-  network(name: Network, done: (onnx: Uint8Array) => void, failed: (message: string) => void): void;
+  file(name: EngineFile, done: (content: Uint8Array) => void, failed: (message: string) => void): void;
+  sandbox: typeof sandbox;
 }
 
 type Clean = (
@@ -42,25 +44,25 @@ interface Cleaned {
 /** What takes a worker's orders. */
 export function serve({ tell, read, open, threads }: Surroundings): (order: Order) => void {
   let clean: Clean;
-  let unloaded = false; // a network could not be loaded, whatever the engine makes of that
+  let unloaded = false; // a file could not be loaded, whatever the engine makes of that
   const fail = (failed: string, message: string): void => tell({ failed: unloaded ? 'load' : failed, message });
 
   /** Loads the engine and starts it. */
-  async function load({ engine, runtime, loader, networks, bytes }: Parts): Promise<void> {
+  async function load({ engine, runtime, loader, files, bytes }: Parts): Promise<void> {
     const counted = counter((loaded) => tell({ loaded: Math.min(1, loaded / bytes) }));
     const go = new Go();
-    const there = new Map<Network, ArrayBuffer>();
+    const there = new Map<EngineFile, ArrayBuffer>();
     const [binary, { instance }] = await Promise.all([
       read(runtime).then(counted).then(content),
       WebAssembly.instantiateStreaming(read(engine).then(counted), go.importObject),
-      ...firstNetworks.map(async (name) => {
-        there.set(name, await read(networks[name]).then(counted).then(content));
+      ...firstFiles.map(async (name) => {
+        there.set(name, await read(files[name]).then(counted).then(content));
       }),
     ]);
-    async function network(name: Network): Promise<Uint8Array> {
-      const onnx: ArrayBuffer = there.get(name) ?? await read(networks[name]).then(right).then(content);
+    async function file(name: EngineFile): Promise<Uint8Array> {
+      const bytes: ArrayBuffer = there.get(name) ?? await read(files[name]).then(right).then(content);
       there.delete(name); // the engine keeps what it makes of it
-      return new Uint8Array(onnx);
+      return new Uint8Array(bytes);
     }
     ort.env.wasm.wasmBinary = binary;
     ort.env.wasm.wasmPaths = { mjs: loader };
@@ -73,10 +75,11 @@ export function serve({ tell, read, open, threads }: Surroundings): (order: Orde
       },
       failed: fail,
       stage: (stage) => tell({ stage }),
-      network: (name, done, failed) => void network(name).then(done, (error: unknown) => {
+      file: (name, done, failed) => void file(name).then(done, (error: unknown) => {
         unloaded = true;
         failed(String(error));
       }),
+      sandbox,
     };
     Object.assign(globalThis, { ort, unink });
     // The program ends only when it fails, such as without memory.
