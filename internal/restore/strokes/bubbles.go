@@ -23,10 +23,10 @@ const (
 	within  = 0.75 // of the half axes: what is well inside the outline
 )
 
-// findBubbles finds the bubbles that were filled in, those as full of ink as others are not, and
-// those that something crosses, and what is printed round bubbles. Each is drawn anew as an empty one
-// in its row or in its column: the letters in the bubbles round it are the same either along rows or
-// along columns.
+// findBubbles finds the bubbles that were filled in, those as full of ink as others are not, those
+// that something crosses, and what is printed round bubbles. Each of the first two is drawn anew as
+// an empty one in its row or in its column: the letters in the bubbles round it are the same either
+// along rows or along columns.
 func findBubbles(s *segment.Scores, plane *ink.Plane, labels []int32,
 	components []raster.Component) (filled, crossed []*mark, printed labelling) {
 	var round []box

@@ -12,8 +12,9 @@ import (
 // then whole labels are judged to be written.
 type labelling []int
 
-// labelling finds them among the bubbles, beside their rows, and above and below their columns. What
-// is written to a good part is no label, but a mark with a piece that the network takes for print.
+// labelling finds them among the bubbles, beside their rows, and above and below their columns.
+// What is written to a good part is no label, but a mark with a piece that the network takes for
+// print.
 func (s *bubbleSheet) labelling() (found labelling) {
 	const beside, between, written = 1.6, 0.55, 0.3 // pitches; share of what is connected
 	scores := s.plane.Scores

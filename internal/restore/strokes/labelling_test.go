@@ -2,8 +2,8 @@ package strokes
 
 import "testing"
 
-// Numbers of rows that are judged to be written stay where the network takes them for print and they
-// have its ink: not those in another ink, nor what is written for the most part.
+// Numbers of rows that are judged to be written stay where the network takes them for print and
+// they have its ink: not those in another ink, nor what is written for the most part.
 func TestNumbersBesideBubblesStay(t *testing.T) {
 	sheet := newSheetOfBubbles(6, 6, bubblePitch, false)
 	eachOfNumber := func(row int, visit func(x, y int)) {
