@@ -30,6 +30,21 @@ func TestNpmPackage(t *testing.T) {
 			import { clean } from 'unink';
 			await clean(await openAsBlob('small.png'));`)
 	})
+	t.Run("Node with onnxruntime-node", func(t *testing.T) {
+		other := filepath.Join(installPackage(t), "node_modules", "onnxruntime-node")
+		if err := os.Mkdir(other, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		const asked = `exports.InferenceSession = { create: () => Promise.reject('it was asked') };`
+		if err := os.WriteFile(filepath.Join(other, "index.js"), []byte(asked), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		run(t, filepath.Join(other, "..", ".."), "node", "--input-type=module", "--eval", `
+			import { openAsBlob } from 'node:fs';
+			import { clean } from 'unink';
+			const told = await clean(await openAsBlob('small.png')).catch(({ message }) => message);
+			if (!String(told).includes('it was asked')) throw new Error(told);`)
+	})
 	t.Run("Chromium", func(t *testing.T) {
 		server := httptest.NewServer(isolated(http.FileServer(http.Dir(dir))))
 		t.Cleanup(server.Close)

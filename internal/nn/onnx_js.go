@@ -101,7 +101,13 @@ func (o *ONNX) Device() string { return "cpu" }
 
 // LibraryVersion is the version of ONNX Runtime in use.
 func LibraryVersion() string {
-	return js.Global().Get(runtimeName).Get("env").Get("versions").Get("web").String()
+	versions := js.Global().Get(runtimeName).Get("env").Get("versions")
+	for _, kind := range []string{"web", "node"} {
+		if version := versions.Get(kind); version.Truthy() {
+			return version.String()
+		}
+	}
+	return ""
 }
 
 // bytesOf is what lies under values; WebAssembly and typed arrays both have the low byte first.

@@ -9,8 +9,8 @@ import (
 // Clamp8 rounds a value to the nearest of a channel, 0 to 255.
 func Clamp8(v float32) uint8 { return uint8(min(max(v+0.5, 0), 255)) }
 
-// Larger is the larger one of two numbers that are none of them NaN: what tells max and min of
-// floating point that, takes as long as all else in a loop over pixels, in browsers above all.
+// Larger is the larger one of two numbers, neither of which is NaN. The built-in max minds NaN: in
+// browsers it calls a function for that, which takes as long as the rest of a loop over pixels.
 func Larger[T uint8 | uint16 | float32](a, b T) T {
 	if a > b {
 		return a

@@ -73,9 +73,9 @@ func (b *builder) engine() error {
 	return b.engineWorker()
 }
 
-// isHeldElsewhere says that the program has a file, by its name in the folder, beside the pages.
-func (b *builder) isHeldElsewhere(name string) bool {
-	return isNetwork(name) || slices.ContainsFunc(codec.Names, func(decoder string) bool {
+// isDecoder tells files, by their names in the folder, that package codec has compressed already.
+func (b *builder) isDecoder(name string) bool {
+	return slices.ContainsFunc(codec.Names, func(decoder string) bool {
 		return b.Files[decoder+".wasm"] == name
 	})
 }

@@ -268,12 +268,14 @@ func (b *builder) serviceWorker() error {
 		}
 	}
 	slices.Sort(later)
-	for _, name := range codec.Names { // first, since a page may need them, and networks before
-		later = slices.Insert(later, 0, b.Files[name+".wasm"])
-	}
+	var first []string // since a page may need them
 	for _, name := range laterNetworks {
-		later = slices.Insert(later, 0, b.Files[name])
+		first = append(first, b.Files[name])
 	}
+	for _, name := range codec.Names {
+		first = append(first, b.Files[name+".wasm"])
+	}
+	later = slices.Concat(first, later)
 	rest, err := json.Marshal(later)
 	if err != nil {
 		return err
@@ -365,7 +367,7 @@ func (b *builder) write() error {
 	}
 	site, models := map[string][]byte{"manifest.json": text}, map[string][]byte{}
 	for name, content := range packed {
-		if !b.isHeldElsewhere(name) {
+		if !isNetwork(name) {
 			site[packedName(name)] = content
 		}
 	}

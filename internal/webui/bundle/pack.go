@@ -37,7 +37,7 @@ func (b *builder) pack() (map[string][]byte, error) {
 	var work errgroup.Group
 	work.SetLimit(runtime.NumCPU())
 	for _, name := range slices.Sorted(maps.Keys(b.files)) {
-		if b.isHeldElsewhere(name) && !isNetwork(name) {
+		if b.isDecoder(name) {
 			continue
 		}
 		work.Go(func() error {

@@ -11,6 +11,8 @@ export interface Surroundings {
   read(address: string): Promise<Response>;
   open(picture: Blob): Promise<Picture>;
   threads: number;
+  /** ONNX Runtime as the processor's own code, where there is one; it takes as many threads as it likes. */
+  native?(): Promise<typeof ort | undefined>;
 }
 
 /** A file's bytes, or the pixels in it. */
@@ -42,7 +44,7 @@ interface Cleaned {
 }
 
 /** What takes a worker's orders. */
-export function serve({ tell, read, open, threads }: Surroundings): (order: Order) => void {
+export function serve({ tell, read, open, threads, native }: Surroundings): (order: Order) => void {
   let clean: Clean;
   let unloaded = false; // a file could not be loaded, whatever the engine makes of that
   const fail = (failed: string, message: string): void => tell({ failed: unloaded ? 'load' : failed, message });
@@ -81,7 +83,7 @@ export function serve({ tell, read, open, threads }: Surroundings): (order: Orde
       }),
       sandbox,
     };
-    Object.assign(globalThis, { ort, unink });
+    Object.assign(globalThis, { ort: await native?.() ?? ort, unink });
     // The program ends only when it fails, such as without memory.
     void go.run(instance).then(() => fail('ended', 'the engine has ended'), (error: unknown) => fail('ended', String(error)));
   }
