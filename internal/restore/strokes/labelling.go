@@ -16,7 +16,7 @@ type labelling []int
 // What is written to a good part is no label, but a mark with a piece that the network takes for
 // print.
 func (s *bubbleSheet) labelling() (found labelling) {
-	const beside, between, written = 1.6, 0.55, 0.3 // pitches; share of what is connected
+	const far, near, much = 1.6, 0.55, 0.3 // pitches; share of what is connected
 	scores := s.plane.Scores
 	areas := make([]int, slices.Max(s.labels)+1)
 	hands := make([]int, len(areas))
@@ -30,14 +30,14 @@ func (s *bubbleSheet) labelling() (found labelling) {
 	take := func(i int) {
 		label := s.labels[i]
 		if label != 0 && scores.Hand[i] <= 0 && !known[i] &&
-			float64(hands[label]) < written*float64(areas[label]) {
+			float64(hands[label]) < much*float64(areas[label]) {
 			known[i] = true
 			found = append(found, i)
 		}
 	}
 	for _, r := range s.rings {
 		x, y := r.centre()
-		for _, pitches := range [2][2]float64{{beside, between}, {between, beside}} {
+		for _, pitches := range [2][2]float64{{far, near}, {near, far}} {
 			dx, dy := pitches[0]*s.pitch[0], pitches[1]*s.pitch[1]
 			for row := max(int(y-dy), 0); row < min(int(y+dy)+1, scores.H); row++ {
 				for column := max(int(x-dx), 0); column < min(int(x+dx)+1, scores.W); column++ {

@@ -18,10 +18,10 @@ func TestNumbersBesideBubblesStay(t *testing.T) {
 		sheet.blank(row, 0)
 		eachOfNumber(row, func(x, y int) { sheet.Pix[sheet.PixOffset(x, y)] = 60 })
 	}
-	const written, colourful = 2, 4 // rows
+	const scribbled, colourful = 2, 4 // rows
 	s, _ := read(sheet.Form)
-	_, cy := sheet.centre(written, 0)
-	eachOfNumber(written, func(x, y int) {
+	_, cy := sheet.centre(scribbled, 0)
+	eachOfNumber(scribbled, func(x, y int) {
 		if y < int(cy) {
 			s.Relabel(y*s.W+x, true)
 		}
@@ -46,9 +46,9 @@ func TestNumbersBesideBubblesStay(t *testing.T) {
 			}
 		})
 		switch all := 8 * 16; {
-		case (row == written || row == colourful) && gone != all:
+		case (row == scribbled || row == colourful) && gone != all:
 			t.Errorf("of what somebody wrote in row %d, %d pixels go, want %d", row, gone, all)
-		case row != written && row != colourful && gone != 0:
+		case row != scribbled && row != colourful && gone != 0:
 			t.Errorf("of number %d, %d pixels go", row, gone)
 		}
 	}
