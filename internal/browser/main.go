@@ -7,8 +7,8 @@
 // stage(name) as each stage leaves a page, with the names of [unink.Pictures].
 // file(name, done, failed) is called when a network, such as "segment.onnx", or a decoder, such as
 // "heif.wasm", is first needed, before ready or for a page: done(content) takes it as a Uint8Array,
-// failed(message) says why there is none. sandbox(decoder, bytes, milliseconds) makes an instance of
-// a compiled decoder and gives what it exports; where that wants more, it throws "memory" or "time".
+// failed(message) says why there is none. sandbox(decoder, bytes, milliseconds) gives what an
+// instance of a compiled decoder exports. An instance that wants more throws "memory" or "time".
 //
 // One page is cleaned at a time:
 //

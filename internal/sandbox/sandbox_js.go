@@ -1,6 +1,6 @@
-// Package sandbox runs WebAssembly modules that read hostile data in the browser's or Node's own
-// machine, which the worker prepares: unink.sandbox(wasm, bytes, milliseconds) gives what an
-// instance exports, see internal/webui/src/worker/sandbox.ts.
+// Package sandbox has the browser, or Node, run WebAssembly modules that read hostile data: without
+// files, in bounded memory and time. The worker makes their instances, by unink.sandbox (see
+// internal/webui/src/worker/sandbox.ts).
 package sandbox
 
 import (
