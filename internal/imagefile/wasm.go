@@ -11,7 +11,7 @@ import (
 	"unink/internal/sandbox"
 )
 
-// The decoders that Go has none of, or poorer ones.
+// Decoders of the formats that Go does not read, or reads only in part.
 var (
 	heifDecoder = compileOnce("heif")
 	avifDecoder = compileOnce("avif")

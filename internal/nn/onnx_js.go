@@ -9,7 +9,8 @@ import (
 	"unsafe"
 )
 
-// ONNX runs a network with onnxruntime-web, which the page has put where [runtimeName] says.
+// ONNX runs a network with onnxruntime-web or, in Node, onnxruntime-node, whichever the page has put
+// where [runtimeName] says.
 type ONNX struct {
 	session js.Value
 	inputs  []string
@@ -17,7 +18,7 @@ type ONNX struct {
 	layout  Layout
 }
 
-// runtimeName is the global variable that holds onnxruntime-web's module.
+// runtimeName is the global variable that holds the runtime's module.
 const runtimeName = "ort"
 
 // busy lets one network run at a time: the module's memory is one.

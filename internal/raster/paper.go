@@ -51,8 +51,7 @@ func (s *Sampler) Row(dst, line []float32, y int) {
 		line[i] = a[i] + f*(b[i]-a[i])
 	}
 	for i, v := range line {
-		frac := s.frac[s.from[i]:s.from[i+1]]
-		to := dst[s.from[i]:][:len(frac)]
+		to, frac := dst[s.from[i]:s.from[i+1]], s.frac[s.from[i]:s.from[i+1]]
 		step := line[min(i+1, g.W-1)] - v
 		for x, f := range frac {
 			to[x] = v + f*step

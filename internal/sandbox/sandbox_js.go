@@ -25,8 +25,8 @@ func Compile(wasm []byte, _ *struct{}) (m Module, err error) {
 // only be closed.
 type Instance struct{ exports js.Value }
 
-// Start makes an instance that may use so many bytes of memory, until the context's deadline. While
-// it runs nothing else does, so that a context cannot be canceled meanwhile.
+// Start makes an instance that may use so many bytes of memory, until the deadline that the context
+// must have. While it runs nothing else does, so that a context cannot be canceled meanwhile.
 func (m Module) Start(ctx context.Context, memory int) (in *Instance, err error) {
 	defer failed(&err)
 	deadline, _ := ctx.Deadline()

@@ -4,6 +4,7 @@ package sandbox
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"testing"
 	"time"
@@ -11,24 +12,15 @@ import (
 
 const start = "\x00asm\x01\x00\x00\x00"
 
-// module has a function that never ends but pauses, and one that grows its memory of one page:
+// greedy is the module of testdata/greedy.wat, which would have all time and memory.
 //
-//	(import "host" "pause" (func))
-//	(memory 1)
-//	(func (export "spin") (loop (call 0) (br 0)))
-//	(func (export "grow") (param i32) (result i32) (memory.grow (local.get 0)))
-const module = start +
-	"\x01\x09\x02\x60\x00\x00\x60\x01\x7f\x01\x7f" +
-	"\x02\x0e\x01\x04host\x05pause\x00\x00" +
-	"\x03\x03\x02\x00\x01" +
-	"\x05\x03\x01\x00\x01" +
-	"\x07\x18\x03\x04spin\x00\x01\x04grow\x00\x02\x06memory\x02\x00" +
-	"\x0a\x12\x02\x09\x00\x03\x40\x10\x00\x0c\x00\x0b\x0b\x06\x00\x20\x00\x40\x00\x0b"
+//go:embed testdata/greedy.wasm
+var greedy []byte
 
 const wasmPage = 64 << 10
 
 func TestInstanceEndsWithItsContext(t *testing.T) {
-	m, err := Compile([]byte(module), nil)
+	m, err := Compile(greedy, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +37,7 @@ func TestInstanceEndsWithItsContext(t *testing.T) {
 }
 
 func TestMemoryIsBoundedAndGivenBack(t *testing.T) {
-	m, err := Compile([]byte(module), nil)
+	m, err := Compile(greedy, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,7 @@
 //go:build !js
 
-// Package codec holds the decoders that Go has none of, or poorer ones, compiled to WebAssembly;
-// README.md says what they are.
+// Package codec holds decoders, compiled to WebAssembly, of the formats that Go does not read, or
+// reads only in part; README.md says what they are.
 package codec
 
 import (

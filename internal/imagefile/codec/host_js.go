@@ -1,5 +1,5 @@
-// Package codec asks the program's host for the decoders that Go has none of, or poorer ones,
-// compiled to WebAssembly.
+// Package codec asks the program's host for decoders, compiled to WebAssembly, of the formats that
+// Go does not read, or reads only in part.
 package codec
 
 import "unink/internal/host"

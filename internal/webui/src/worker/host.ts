@@ -11,7 +11,7 @@ export interface Surroundings {
   read(address: string): Promise<Response>;
   open(picture: Blob): Promise<Picture>;
   threads: number;
-  /** ONNX Runtime as the processor's own code, where there is one; it takes as many threads as it likes. */
+  /** ONNX Runtime as native code, if it is installed. It chooses its own number of threads. */
   native?(): Promise<typeof ort | undefined>;
 }
 
