@@ -18,6 +18,7 @@ func TestFiles(t *testing.T) {
 	for name, want := range map[string]*image.RGBA{
 		"deep.tif": bigCorner(), "tiles.tif": bigCorner(), "alpha.tif": onHalf(),
 		"planes.tif": bigCorner(), "palette2.tif": bigCorner(), "cmyk.tif": bigCorner(),
+		"big.tif": bigCorner(), "lzma.tif": bigCorner(),
 		"rgb24.bmp": odd(), "rgba32.bmp": odd(), "palette4.bmp": odd(), "rle8.bmp": odd(),
 		"interlaced.gif": bigCorner(),
 	} {
@@ -90,7 +91,8 @@ func TestPages(t *testing.T) {
 	}
 
 	// A thumbnail at first is no page.
-	order, first, _ := tiffOrder(data)
+	head, at, _ := tiffHead(data)
+	order, first := head.order, uint32(at)
 	n := 12 * int(order.Uint16(data[first:]))
 	tags := bytes.Clone(data[first+2:][:n+4])
 	small := bytes.Clone(data)
@@ -127,10 +129,6 @@ func TestRefusedVariants(t *testing.T) {
 		if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), reason) {
 			t.Errorf("%v, want ErrFormat that says %q", err, reason)
 		}
-	}
-	if _, err := Inspect([]byte("II+\x00\x08\x00\x00\x00"), Limits{}); !errors.Is(err, ErrFormat) ||
-		!strings.Contains(err.Error(), "BigTIFF") {
-		t.Errorf("BigTIFF: %v", err)
 	}
 }
 
@@ -245,8 +243,13 @@ func bigGrey(v uint8) *image.RGBA {
 	return m
 }
 
-// tiffWith adds tags with the given bytes to a little-endian TIFF file of one page.
+// tiffWith adds a tag of single bytes to a little-endian TIFF file of one page.
 func tiffWith(data []byte, tag uint16, kind uint16, value []byte) []byte {
+	return tiffTag(data, tag, kind, len(value), value)
+}
+
+// tiffTag adds a tag of so many values, which together take more than 4 bytes.
+func tiffTag(data []byte, tag, kind uint16, count int, value []byte) []byte {
 	data = append(bytes.Clone(data), make([]byte, len(data)&1)...)
 	first := binary.LittleEndian.Uint32(data[4:])
 	n := int(binary.LittleEndian.Uint16(data[first:]))
@@ -258,7 +261,7 @@ func tiffWith(data []byte, tag uint16, kind uint16, value []byte) []byte {
 	data = append(data, tags...) // the new tag is higher than all of them
 	data = binary.LittleEndian.AppendUint16(data, tag)
 	data = binary.LittleEndian.AppendUint16(data, kind)
-	data = binary.LittleEndian.AppendUint32(data, uint32(len(value)))
+	data = binary.LittleEndian.AppendUint32(data, uint32(count))
 	data = binary.LittleEndian.AppendUint32(data, uint32(at))
 	return append(data, 0, 0, 0, 0)
 }

@@ -47,7 +47,8 @@ func FuzzPages(f *testing.F) {
 			page := Page(data, i)
 			if d, ok := tiffFirst(page); ok {
 				_ = d.unsupported()
-				_ = d.bytes(tagICC)
+				_ = d.bytes(tagICC, 1)
+				_ = tiffExif(page)
 			}
 		}
 		if !bytes.Equal(data, before) {

@@ -18,8 +18,6 @@ func (h Header) turned() bool { return h.Orientation >= 5 }
 
 // refused are files that are told apart to say why they are refused.
 var refused = []struct{ magic, reason string }{
-	{"II+\x00", "this is a BigTIFF; save it as an ordinary TIFF"},
-	{"MM\x00+", "this is a BigTIFF; save it as an ordinary TIFF"},
 	{"%PDF-", "this is a PDF, not a picture"},
 }
 

@@ -6,6 +6,7 @@ import (
 	"compress/zlib"
 	"context"
 	"encoding/binary"
+	"encoding/hex"
 	"hash/crc32"
 	"image"
 	"image/color"
@@ -20,7 +21,7 @@ import (
 var pngFormat = format{
 	name: "PNG", endings: []string{".png"}, mediaType: "image/png",
 	sniff:  begins("\x89PNG\r\n\x1a\n"),
-	open:   parts{pngConfig, exifIn(imagemeta.PNG), decodePNG, pngMeta}.open,
+	open:   parts{pngConfig, pngExif, decodePNG, pngMeta}.open,
 	encode: encodePNG,
 }
 
@@ -214,6 +215,35 @@ func pngMeta(data []byte, m *Meta) {
 			}
 		}
 	})
+}
+
+// pngExif reads the EXIF, where it has a chunk of its own and where ImageMagick puts it: as hex in
+// a text, behind a name and a length.
+func pngExif(data []byte) exif {
+	e := exifIn(imagemeta.PNG)(data)
+	if e != (exif{orientation: 1}) {
+		return e
+	}
+	pngChunks(data, func(kind string, body []byte) {
+		name, text, _ := bytes.Cut(body, []byte{0})
+		if string(name) != "Raw profile type exif" && string(name) != "Raw profile type APP1" {
+			return
+		}
+		if kind == "zTXt" && len(text) > 0 {
+			text = inflate(text[1:])
+		}
+		const before = 2
+		words := bytes.Fields(text)
+		if len(words) <= before {
+			return
+		}
+		digits := bytes.Join(words[before:], nil)
+		raw := make([]byte, hex.DecodedLen(len(digits)))
+		if _, err := hex.Decode(raw, digits); err == nil {
+			e = tiffExif(bytes.TrimPrefix(raw, []byte("Exif\x00\x00")))
+		}
+	})
+	return e
 }
 
 func inflate(b []byte) []byte {

@@ -2,14 +2,20 @@ package imagefile
 
 import (
 	"bytes"
+	"compress/zlib"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"image"
 	"image/color"
+	"image/gif"
 	"io"
+	"slices"
 	"testing"
 
 	"golang.org/x/image/ccitt"
+
+	"unink/internal/raster"
 )
 
 // setTag changes the first value of a tag, which must be there, in a TIFF file.
@@ -94,6 +100,142 @@ func TestGreyTIFFs(t *testing.T) {
 				t.Errorf("%s: pixel %d is %v, want %d", name, x, got, v)
 			}
 		}
+	}
+}
+
+// Samples that libtiff itself does not turn into RGB. Lab's white is paper's, whatever the light.
+func TestDeepTIFFs(t *testing.T) {
+	const offsets, samples, counts = 273, 277, 279
+	const grey, rgb, inks, lab = 1, 2, 5, 8
+	file := func(bits, perPixel, kind int, pixels ...byte) []byte {
+		width := len(pixels) * 8 / bits / perPixel
+		tags := [][3]int{
+			{tagCompression, 3, 1}, {tagPhotometric, 3, kind}, {offsets, 4, 8},
+			{samples, 3, perPixel}, {tagRowsPerStrip, 3, 1}, {counts, 4, len(pixels)},
+		}
+		if perPixel == 1 {
+			tags = slices.Insert(tags, 0, [3]int{tagBits, 3, bits})
+		}
+		data := tiffOf(width, pixels, tags...)
+		if perPixel > 1 { // a number for each does not go into the tag
+			each := bytes.Repeat([]byte{byte(bits), 0}, perPixel)
+			data = tiffTag(data, tagBits, 3, perPixel, each)
+		}
+		return data
+	}
+	for name, c := range map[string]struct {
+		data []byte
+		want []color.RGBA
+	}{
+		"grey of 12 bits": {file(12, 1, grey, 0x00, 0x08, 0x00, 0xff, 0xf4, 0x08),
+			[]color.RGBA{{0, 0, 0, 255}, {128, 128, 128, 255}, {255, 255, 255, 255}, {64, 64, 64, 255}}},
+		"grey of 32 bits, 16 used": {file(32, 1, grey, 0, 0, 0, 0, 0, 128, 0, 0, 255, 255, 0, 0),
+			[]color.RGBA{{0, 0, 0, 255}, {128, 128, 128, 255}, {255, 255, 255, 255}}},
+		"RGB of 32 bits": {file(32, 3, rgb, 0, 0, 0, 255, 0, 0, 0, 128, 0, 0, 0, 64),
+			[]color.RGBA{{255, 128, 64, 255}}},
+		"inks of 16 bits": {file(16, 4, inks, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 0, 0, 0, 0, 0, 128),
+			[]color.RGBA{{255, 255, 255, 255}, {0, 127, 127, 255}}},
+		"Lab of 8 bits": {file(8, 3, lab, 255, 0, 0, 0, 0, 0, 138, 81, 70), // white, black, red
+			[]color.RGBA{{255, 255, 255, 255}, {0, 0, 0, 255}, {254, 0, 0, 255}}},
+		"Lab of 16 bits": {file(16, 3, lab, 255, 255, 0, 0, 0, 0, 0, 128, 0, 0, 0, 0),
+			[]color.RGBA{{255, 255, 255, 255}, {119, 119, 119, 255}}},
+	} {
+		p, err := Decode(t.Context(), c.data, Limits{})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		for x, want := range c.want {
+			if got := p.Pixels.RGBAAt(x, 0); !near(got, want, 2) {
+				t.Errorf("%s: pixel %d is %v, want %v", name, x, got, want)
+			}
+		}
+	}
+}
+
+// A BigTIFF's pages are pages, and its tags are read like those of any other.
+func TestBigTIFF(t *testing.T) {
+	data := fixture(t, "big-pages.tif")
+	if n := Pages(data); n != 3 {
+		t.Fatalf("%d pages, want 3", n)
+	}
+	for i := range 3 {
+		p, err := Decode(t.Context(), Page(data, i), Limits{})
+		if err != nil {
+			t.Fatalf("page %d: %v", i, err)
+		}
+		if p.Width != 160 || p.DPI != [2]float64{300, 300} {
+			t.Errorf("page %d is %d pixels broad at %v", i, p.Width, p.DPI)
+		}
+	}
+	for n := range len(data) { // cut anywhere
+		_, _ = Inspect(data[:n], Limits{})
+	}
+}
+
+// What ImageMagick makes of a photograph's EXIF turns the picture.
+func TestEXIFInText(t *testing.T) {
+	page := corner(48, 32)
+	block := withOrientation([]byte{0, 0}, 6)[6:]
+	text := fmt.Sprintf("\nexif\n %d\n%x\n%x\n", len(block), block[:20], block[20:])
+	var packed bytes.Buffer
+	z := zlib.NewWriter(&packed)
+	_, _ = z.Write([]byte(text))
+	_ = z.Close()
+	for kind, body := range map[string]string{"tEXt": text, "zTXt": "\x00" + packed.String()} {
+		var chunk bytes.Buffer
+		pngChunk(&chunk, kind, []byte("Raw profile type exif\x00"+body))
+		const afterIHDR = 33
+		data := insert(encodeAs(t, PNG, raster.Upright(page, 8)), afterIHDR, chunk.Bytes())
+		p, err := Decode(t.Context(), data, Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, kind, p.Pixels, page, 0, true)
+	}
+}
+
+// Codes of a GIF that begin with more bits than its values need.
+func TestWideCodesInGIF(t *testing.T) {
+	page := corner(40, 24)
+	usual := encodeAs(t, GIF, page)
+	first, err := gif.Decode(bytes.NewReader(usual))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const bits, clearing = 11, 1 << 11
+	codes := []int{clearing}
+	for _, v := range first.(*image.Paletted).Pix {
+		codes = append(codes, int(v))
+	}
+	codes = append(codes, clearing+1)
+	var packed []byte
+	held, have := 0, 0
+	for _, code := range codes { // fewer than make them wider
+		held |= code << have
+		for have += bits + 1; have >= 8; have -= 8 {
+			packed = append(packed, byte(held))
+			held >>= 8
+		}
+	}
+	packed = append(packed, byte(held))
+	_, at := gifFrame(usual)
+	wide := append(bytes.Clone(usual[:len(usual)-len(at)]), bits)
+	for block := range slices.Chunk(packed, 255) {
+		wide = append(append(wide, byte(len(block))), block...)
+	}
+	wide = append(wide, 0, ';')
+	p, err := Decode(t.Context(), wide, Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := Decode(t.Context(), usual, Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "wide codes", p.Pixels, want.Pixels, 0, true)
+	for n := range len(wide) { // cut anywhere
+		_, _ = Decode(t.Context(), wide[:n], Limits{})
 	}
 }
 

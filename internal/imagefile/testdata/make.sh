@@ -59,6 +59,9 @@ tiff -type TrueColorMatte -alpha set -channel A -evaluate set 50% +channel -comp
 tiffcp -t -w 32 -l 32 "$work/2.tif" tiles.tif
 tiffcp -p separate "$work/2.tif" planes.tif
 tiffcp -c jpeg:90 "$work/2.tif" jpeg.tif
+tiffcp -8 -c lzw "$work/2.tif" big.tif
+tiffcp -8 -B "$work/1.tif" "$work/2.tif" "$work/3.tif" big-pages.tif
+tiffcp -c lzma "$work/2.tif" lzma.tif
 tiff -colorspace CMYK -compress Zip cmyk.tif
 tiff -colors 4 -type palette -compress Zip palette2.tif
 
