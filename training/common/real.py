@@ -40,6 +40,7 @@ from training.common.paths import data_root
 FOLDS = 2  # of the training pages, so that every page is judged by a network that has not seen it
 DOUBTFUL = 3  # trust in labels that were hard to tell
 SHEET = 2  # trust in what is found on a sheet of handwriting
+RENDERED = 6  # trust in pages of the library, which nobody wrote on and which never lay on paper
 # what the labels of a folder mean
 GIVEN = [pixel.PAPER, pixel.PRINT, pixel.WRITTEN, pixel.IGNORE, pixel.BOTH]
 DRAWN = 1.6  # pixels of a point, strokes that are drawn
@@ -53,7 +54,7 @@ class Source:
     image: str
     label: str  # empty for printed pages
     em: float  # of body text, in the picture's pixels
-    trust: int  # in the labels, 1 to 5; SHEET
+    trust: int  # in the labels, 1 to 5; SHEET; RENDERED
     hand: float  # share of the pixels
     split: str
     repo: str = ""  # where it comes from: pages of one source are much alike

@@ -29,6 +29,7 @@ import cv2
 import numpy as np
 import pymupdf
 
+from training.common import real
 from training.common.paths import data_root
 
 DATA = data_root()
@@ -108,6 +109,18 @@ def write_whole(path, data):
     part = path.with_name(path.name + f".{os.getpid()}.part")
     part.write_bytes(data)
     part.rename(path)
+
+
+def sources(split):
+    """The library's pages as training takes real ones. A design is a source of its own."""
+    found = []
+    for path in sorted((data_root() / "pages" / split).glob("*.json")):
+        meta = json.loads(path.read_text())
+        picture = str(path.with_suffix(".png"))
+        found.append(
+            real.Source(picture, "", meta["em"], real.RENDERED, 0.0, split, meta["family"], True)
+        )
+    return found
 
 
 # PDF pages to pixels.

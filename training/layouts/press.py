@@ -9,7 +9,17 @@ import tempfile
 import pymupdf
 
 from training import layouts
-from training.layouts import business, fonts, forms, library, publishing, puzzles, school, text  # noqa: F401  (each module registers its families)
+from training.layouts import (  # noqa: F401  (each module registers its families)
+    business,
+    fonts,
+    forms,
+    library,
+    music,
+    publishing,
+    puzzles,
+    school,
+    text,
+)
 from training.layouts.page import VARIANTS, Page, face_rules
 
 SHEET = 40  # pages in one HTML file

@@ -4,6 +4,7 @@ python3 -m unittest training.layouts.test_library
 """
 
 import json
+import os
 import pathlib
 import tempfile
 import unittest
@@ -14,6 +15,7 @@ import fitz
 import numpy as np
 
 from training import layouts
+from training.common import real
 from training.layouts import figures, fonts, library, press, text
 from training.layouts.page import VARIANTS, Page
 
@@ -41,6 +43,16 @@ class Library(unittest.TestCase):
         self.assertEqual(meta["em"], 32)
         self.assertTrue(library.is_stored("a-1"))
         self.assertFalse(library.is_stored("a-2"))
+
+    def test_stored_pages_are_sources_that_nobody_wrote_on(self):
+        library.store("train", "b-1", blank_page(), {"em": 30, "family": "form-3", "slots": []})
+        library.store("val", "b-2", blank_page(), {"em": 31, "family": "form-4", "slots": []})
+        with mock.patch.dict(os.environ, {"UNINK_DATA": str(self.data)}):
+            (source,) = library.sources("train")
+        self.assertEqual((source.em, source.hand, source.repo), (30, 0, "form-3"))
+        image, label = real.read(source)
+        self.assertEqual(image.shape, (800, 1000, 3))
+        self.assertFalse(label.any())
 
     def test_grey_page_is_stored_grey(self):
         library.store("val", "g", blank_page(), {})
@@ -164,7 +176,7 @@ class Layouts(unittest.TestCase):
                     self.assertEqual(markup.count('class="page"'), 1)
 
     def test_the_same_seed_gives_the_same_page(self):
-        for family in ("form", "sums", "newspaper", "sudoku"):
+        for family in ("form", "sums", "newspaper", "sudoku", "engraved"):
             first, second = (self.compose(family, 3, "seed") for _ in range(2))
             self.assertEqual(strip_names(first), strip_names(second))
             self.assertNotEqual(strip_names(first), strip_names(self.compose(family, 3, "other")))

@@ -13,6 +13,7 @@ import numpy as np
 
 from training.common import pixel, real, views
 from training.common.data import Shards
+from training.layouts import library
 from training.segment import net
 
 DESCRIBED = 0.01  # share of a place that handwriting, or print, must cover to be told of
@@ -113,7 +114,7 @@ def view(rng, image, label, count, size, crossed=0):
 
 
 class Material:
-    """Pages to train on: real ones and composed ones.
+    """Pages to train on: real ones, with those of the library beside them, and composed ones.
 
     Sources of one repository share what it is shown, so that two forms do not fill the run: each is
     shown in inverse proportion to the root of their number. `hard` tells how often each is shown
@@ -123,6 +124,8 @@ class Material:
     def __init__(self, shares, part=0, parts=1):
         self.shares = shares
         self.sources = real.sources("train")
+        if self.sources:
+            self.sources += library.sources("train")
         counts = {}
         for s in self.sources:
             counts[s.repo, s.hand > 0] = counts.get((s.repo, s.hand > 0), 0) + 1
@@ -134,6 +137,8 @@ class Material:
     def shown(self, source):
         if source.trust == real.SHEET:
             return self.shares["sheets"]
+        if source.trust == real.RENDERED:
+            return self.shares["rendered"]
         return self.shares["doubtful"] if source.trust == real.DOUBTFUL else 1
 
     def page(self, rng, hard):

@@ -39,6 +39,7 @@ laid = 0.5
 laid_over = 0.5
 sheets = 0.5
 doubtful = 0.5
+rendered = 0.5
 crossed = 0.2
 """
 
@@ -176,7 +177,7 @@ class Chosen(unittest.TestCase):
         with tempfile.TemporaryDirectory() as name:
             pages(Path(name), ("a",) * 9 + ("b",))
             with mock.patch.dict(os.environ, {"UNINK_DATA": name}):
-                material = Material({"sheets": 1, "doubtful": 1})
+                material = Material({"sheets": 1, "doubtful": 1, "rendered": 1})
             odds = {}
             for source, share in zip(material.sources, material.odds[True]):
                 odds[source.repo] = odds.get(source.repo, 0) + share

@@ -1,6 +1,7 @@
 """Tints laid on pages in training: a highlighter's strokes, which are writing, and printed panels,
 which are not."""
 
+import colorsys
 from dataclasses import replace
 
 import cv2
@@ -13,11 +14,14 @@ from training.common.ink.pens import HIGHLIGHTS, coverage, darkest, make_pen
 STROKES = (1, 9)  # of a highlighter on a page
 TIP = (0.4, 1.3)  # ems: how broad they are
 LENGTH = (0.5, 14)  # ems
+DABBED_SHARE = 0.25  # of pages with a highlighter, dabs on single signs instead
+DABS, DAB_LENGTH = (6, 40), (0.3, 2)
 OVER_PRINT = 0.8  # share of strokes that begin at print
 PANELS = (1, 4)
 FAINT = 250  # transmittance of a stroke's soft edge
 CRAYON_SHARE = 0.35  # of pages with a highlighter, one that is soft and grained as crayon
 SOFT = (1, 6)  # pixels: how far its edge is blurred
+HUED_SHARE = 0.6  # of crayons, of any colour; the others have a highlighter's
 BENT, LEVEL = 0.25, 0.6  # shares of strokes: much bent; along the lines
 PALE = (0.25, 1)  # what is left of a highlighter's strength in a dim photograph, or with crayon
 
@@ -29,17 +33,28 @@ def highlighted(rng, image, label):
     pen = replace(pen, density=pen.density * rng.uniform(*PALE))
     if rng.random() < CRAYON_SHARE:
         pen = replace(pen, feather=rng.uniform(*SOFT), grain=rng.uniform(0.2, 0.9))
+        if rng.random() < HUED_SHARE:
+            pen = replace(pen, colour=hue(rng))
     image, label = image.copy(), label.copy()
     printed = np.flatnonzero(label[::8, ::8] == pixel.PRINT)
-    for _ in range(int(rng.integers(*STROKES))):
-        ink, corner = pen.render(rng, [stroke(rng)], pixel.EM * rng.uniform(*TIP))
+    dabbed = rng.random() < DABBED_SHARE
+    count, length = (DABS, DAB_LENGTH) if dabbed else (STROKES, LENGTH)
+    for _ in range(int(rng.integers(*count))):
+        ink, corner = pen.render(rng, [stroke(rng, length)], pixel.EM * rng.uniform(*TIP))
         lay(image, label, ink, start(rng, label.shape, printed) + corner)
     return image, label
 
 
-def stroke(rng):
-    """The path of a highlighter's tip in pixels, from the origin."""
-    length = pixel.EM * np.exp(rng.uniform(*np.log(LENGTH)))
+def hue(rng):
+    """A crayon's colour, as the transmittance of red, green and blue, 0 to 255."""
+    light = colorsys.hsv_to_rgb(rng.random(), rng.uniform(0.25, 0.8), rng.uniform(0.7, 1))
+    return tuple(255 * np.array(light))
+
+
+def stroke(rng, ems):
+    """The path of a highlighter's tip in pixels, from the origin, from so many ems long to so
+    many."""
+    length = pixel.EM * np.exp(rng.uniform(*np.log(ems)))
     angle = rng.normal(0, 0.02) if rng.random() < LEVEL else rng.uniform(-np.pi / 2, np.pi / 2)
     bend = length * (rng.normal(0, 0.25, 3) if rng.random() < BENT else rng.normal(0, 0.01, 3))
     along = np.linspace(0, length, 5)
