@@ -7,7 +7,6 @@ import itertools
 import verovio
 
 from training.layouts import family
-from training.layouts.page import escape
 
 FONTS = ("Leipzig", "Bravura", "Gootville", "Leland", "Petaluma")
 STEPS = "cdefgab"
@@ -30,7 +29,16 @@ RHYTHMS = {  # of a part, how often its notes take so many sixteenths
     "quick": {2: 6, 1: 3, 4: 2, 3: 0.5},
     "running": {1: 8, 2: 2},
 }
-DURATIONS = {1: (16, 0), 2: (8, 0), 3: (8, 1), 4: (4, 0), 6: (4, 1), 8: (2, 0), 12: (2, 1), 16: (1, 0)}
+DURATIONS = {
+    1: (16, 0),
+    2: (8, 0),
+    3: (8, 1),
+    4: (4, 0),
+    6: (4, 1),
+    8: (2, 0),
+    12: (2, 1),
+    16: (1, 0),
+}
 CHORDS = ("", "m", "7", "maj7", "m7", "sus4", "dim", "6", "/G")
 DYNAMICS = ("pp", "p", "mp", "mf", "f", "ff", "sf", "fp")
 TEMPI = ("Allegro", "Andante", "Adagio", "Moderato", "Presto", "rit.", "a tempo", "cresc.", "dolce")
@@ -51,7 +59,9 @@ def engraved(page):
         f'<div class="row" style="justify-content:space-between"><i>{page.term()}</i>'
         f"<span>{page.term()}</span></div>"
     )
-    title = title if rng.random() < 0.6 else f'<div style="text-align:end">{page.number(1, 60)}</div>'
+    title = (
+        title if rng.random() < 0.6 else f'<div style="text-align:end">{page.number(1, 60)}</div>'
+    )
     height = page.height - 2 * page.margin - (0.353 * page.pt * 6 if "<h1" in title else 10)
     score = engrave(page, (page.width - 2 * page.margin) * 10, height * 10)
     return f'{title}<div class="flow">{score}</div>'
