@@ -5,7 +5,31 @@ import (
 	"testing"
 
 	"unink/internal/raster"
+	"unink/internal/restore/ink"
+	"unink/internal/restore/segment"
 )
+
+// inColour is an empty sheet, and what writes squares of a colour on it.
+func inColour() (*segment.Scores, *ink.Plane, func(x, y float64, side int, colour [3]uint8)) {
+	s, plane := emptyPlane(sheetW, sheetH)
+	for ch := range plane.Light {
+		plane.Light[ch] = make([]uint8, sheetW*sheetH)
+		for i := range plane.Light[ch] {
+			plane.Light[ch][i] = 255
+		}
+	}
+	return s, plane, func(x, y float64, side int, colour [3]uint8) {
+		for dy := range side {
+			for dx := range side {
+				px, py := int(x)+dx-side/2, int(y)+dy-side/2
+				setInk(s, plane, px, py, true)
+				for ch, v := range colour {
+					plane.Light[ch][py*sheetW+px] = v
+				}
+			}
+		}
+	}
+}
 
 // A seal that was stamped stays, whatever the network thinks of it, and what somebody wrote across
 // it goes. Rings that a hand or a pair of compasses drew are no seals.
@@ -26,24 +50,7 @@ func TestSealsStay(t *testing.T) {
 		"black ring": {black, 1, 0, 16, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, plane := emptyPlane(sheetW, sheetH)
-			for ch := range plane.Light {
-				plane.Light[ch] = make([]uint8, sheetW*sheetH)
-				for i := range plane.Light[ch] {
-					plane.Light[ch][i] = 255
-				}
-			}
-			dot := func(x, y float64, side int, colour [3]uint8) {
-				for dy := range side {
-					for dx := range side {
-						px, py := int(x)+dx-side/2, int(y)+dy-side/2
-						setInk(s, plane, px, py, true)
-						for ch, v := range colour {
-							plane.Light[ch][py*sheetW+px] = v
-						}
-					}
-				}
-			}
+			s, plane, dot := inColour()
 			for k := range 2000 {
 				angle := turn * float64(k) / 2000
 				r := 70 * (1 + c.shaking*math.Sin(5*angle))

@@ -45,7 +45,7 @@ func Decide(ctx context.Context, judge nn.Runner, s *segment.Scores, plane *ink.
 func decide(ctx context.Context, judge nn.Runner, s *segment.Scores, plane *ink.Plane,
 	workers int) ([]Rule, *form, error) {
 	var onForm form
-	var seals []seal
+	var stay certain
 	var search sync.WaitGroup
 	var inTable []bubbleCells
 	search.Go(func() { inTable = findBubbleCells(plane) })
@@ -55,28 +55,38 @@ func decide(ctx context.Context, judge nn.Runner, s *segment.Scores, plane *ink.
 		c.keep(s) // before the judge sees them, or the table's lines would go with them
 	}
 	search.Go(func() { onForm = readForm(s, plane) })
-	search.Go(func() { seals = findSeals(plane) })
+	search.Go(func() { stay.seals = findSeals(plane) })
+	search.Go(func() { stay.links = findLinks(plane) })
 	v := g.survey(s, plane, workers)
 	search.Wait()
 	onForm.inTable = inTable
 	if err := v.settle(ctx, judge, s); err != nil {
 		return nil, nil, err
 	}
-	keepDrawn(s, plane, seals)
+	stay.keep(s, plane)
 	plane.Weigh(workers)
 	if err := g.survey(s, plane, workers).settle(ctx, judge, s); err != nil {
 		return nil, nil, err
 	}
-	keepDrawn(s, plane, seals)
+	stay.keep(s, plane)
 	onForm.settle(s, plane)
 	clearRules(s, plane, g.lines, g.pieces)
 	return printedRules(s, plane, g.lines, g.pieces), &onForm, nil
 }
 
-// keepDrawn makes print what a machine drew and somebody stamped.
-func keepDrawn(s *segment.Scores, plane *ink.Plane, seals []seal) {
+// certain is what is print by its shape and colour, whatever the networks say.
+type certain struct {
+	seals []seal
+	links []link
+}
+
+// keep makes print of it, and of the curves that a machine drew.
+func (c certain) keep(s *segment.Scores, plane *ink.Plane) {
 	keepCurves(s, plane)
-	for _, l := range seals {
+	for _, l := range c.seals {
+		l.keep(s)
+	}
+	for _, l := range c.links {
 		l.keep(s)
 	}
 }
