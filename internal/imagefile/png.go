@@ -203,13 +203,15 @@ func pngChunks(data []byte, fn func(kind string, body []byte)) {
 }
 
 func pngMeta(data []byte, m *Meta) {
+	profiles := 0 // the first counts: each may be large once inflated
 	pngChunks(data, func(kind string, body []byte) {
 		switch {
 		case kind == "pHYs" && len(body) == 9 && body[8] == 1:
 			for i := range m.DPI {
 				m.DPI[i] = float64(binary.BigEndian.Uint32(body[4*i:])) * 0.0254
 			}
-		case kind == "iCCP":
+		case kind == "iCCP" && profiles == 0:
+			profiles++
 			if i := bytes.IndexByte(body, 0); i >= 0 && i+2 <= len(body) {
 				m.ICC = inflate(body[i+2:])
 			}
@@ -224,26 +226,29 @@ func pngExif(data []byte) exif {
 	if e != (exif{orientation: 1}) {
 		return e
 	}
+	var in string // the chunk's kind: of the first alone, since each may be large once inflated
+	var text []byte
 	pngChunks(data, func(kind string, body []byte) {
-		name, text, _ := bytes.Cut(body, []byte{0})
-		if string(name) != "Raw profile type exif" && string(name) != "Raw profile type APP1" {
-			return
-		}
-		if kind == "zTXt" && len(text) > 0 {
-			text = inflate(text[1:])
-		}
-		const before = 2
-		words := bytes.Fields(text)
-		if len(words) <= before {
-			return
-		}
-		digits := bytes.Join(words[before:], nil)
-		raw := make([]byte, hex.DecodedLen(len(digits)))
-		if _, err := hex.Decode(raw, digits); err == nil {
-			e = tiffExif(bytes.TrimPrefix(raw, []byte("Exif\x00\x00")))
+		name, rest, _ := bytes.Cut(body, []byte{0})
+		if in == "" && (string(name) == "Raw profile type exif" ||
+			string(name) == "Raw profile type APP1") {
+			in, text = kind, rest
 		}
 	})
-	return e
+	if in == "zTXt" && len(text) > 0 {
+		text = inflate(text[1:])
+	}
+	const before = 2
+	words := bytes.Fields(text)
+	if len(words) <= before {
+		return e
+	}
+	digits := bytes.Join(words[before:], nil)
+	raw := make([]byte, hex.DecodedLen(len(digits)))
+	if _, err := hex.Decode(raw, digits); err != nil {
+		return e
+	}
+	return tiffExif(bytes.TrimPrefix(raw, []byte("Exif\x00\x00")))
 }
 
 func inflate(b []byte) []byte {
