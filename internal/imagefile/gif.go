@@ -24,7 +24,7 @@ func decodeGIF(ctx context.Context, data []byte) (image.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := gif.Decode(reading(ctx, withByteCodes(data)))
+	m, err := gif.Decode(reading(ctx, withByteCodes(data, size)))
 	if err != nil {
 		return nil, err
 	}
@@ -37,16 +37,16 @@ func decodeGIF(ctx context.Context, data []byte) (image.Image, error) {
 // withByteCodes is a GIF of its first frame alone, with codes that begin with 8 bits where they
 // begin with more, which the decoder refuses although no value needs them. Any other file is data
 // itself.
-func withByteCodes(data []byte) []byte {
+func withByteCodes(data []byte, canvas image.Config) []byte {
 	const most = 8
 	frame, codes := gifFrame(data)
 	if len(codes) == 0 || codes[0] <= most || codes[0] >= lzwWidest {
 		return data
 	}
-	const sides = 5 // of the frame's size, before its colours
-	descriptor := data[frame:]
-	order := binary.LittleEndian
-	pixels := int(order.Uint16(descriptor[sides:])) * int(order.Uint16(descriptor[sides+2:]))
+	const sides = 5 // where the frame's size is in its descriptor
+	breadth := binary.LittleEndian.Uint16(data[frame+sides:])
+	height := binary.LittleEndian.Uint16(data[frame+sides+2:])
+	pixels := min(int(breadth)*int(height), canvas.Width*canvas.Height)
 	var b bytes.Buffer
 	b.Write(data[:len(data)-len(codes)])
 	b.WriteByte(most)
@@ -137,7 +137,7 @@ func expandLZW(codes []byte, bits, n int) []byte {
 	clearing, end := 1<<bits, 1<<bits+1
 	var before [1 << lzwWidest]int // of a code, the one that it goes on from
 	var last [1 << lzwWidest]byte  // and the value that it adds
-	out := make([]byte, 0, min(n, len(codes)<<lzwWidest))
+	var out []byte
 	next, width, previous := end+1, bits+1, -1
 	held, have := 0, 0
 	for _, b := range codes {
