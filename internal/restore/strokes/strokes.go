@@ -5,6 +5,7 @@ package strokes
 import (
 	"context"
 	"image"
+	"slices"
 	"sync"
 
 	"unink/internal/nn"
@@ -30,7 +31,7 @@ func Decide(ctx context.Context, judge nn.Runner, s *segment.Scores, plane *ink.
 		return nil, nil, err
 	}
 	if remove != 0 {
-		keepOthers(s, remove, plane)
+		keepOthers(s, remove, plane, linePixels(s, rules))
 	}
 	tidy(s, rules)
 	keepUnwritten(s)
@@ -103,17 +104,25 @@ func tidy(s *segment.Scores, rules []Rule) {
 
 // keepOthers takes the strokes whose ink is not in the set out of the scores: they are then kept
 // like print. A stroke is what is connected and of one ink, so that a word is told apart from the
-// line that it touches; its ink is its mean colour, weighted by darkness.
-func keepOthers(s *segment.Scores, remove ink.Set, plane *ink.Plane) {
+// line that it touches; its ink is its mean colour, weighted by darkness. The feet of strokes on a
+// printed line are as dark as the line.
+func keepOthers(s *segment.Scores, remove ink.Set, plane *ink.Plane, lines []bool) {
 	inks := inkOfEach(s, plane)
 	runs, components := raster.Connected(inks, s.W, 1)
 	labels := make([]int32, len(inks))
 	raster.Paint(labels, runs)
 	regions := measureRegions(s, labels, runs, components, plane)
 	bonds := findBonds(nearestInk(inks, s.W), labels, s.W, components)
+	const foot = 12 // working pixels: a region's height at most
+	feet := make([]bool, len(components))
+	for _, r := range runs {
+		if c := components[r.Label-1]; c.Height() <= foot && !feet[r.Label-1] {
+			feet[r.Label-1] = slices.Contains(lines[r.From:r.To], true)
+		}
+	}
 	keep := make([]bool, len(components))
 	for i := range regions {
-		keep[i] = ink.Of(regions[likest(regions, bonds, i)].ink)&remove == 0
+		keep[i] = ink.Of(regions[likest(regions, bonds, i, feet[i])].ink)&remove == 0
 	}
 	for _, r := range runs {
 		for i := int(r.From); keep[r.Label-1] && i < int(r.To); i++ {
@@ -123,8 +132,9 @@ func keepOthers(s *segment.Scores, remove ink.Set, plane *ink.Plane) {
 }
 
 // likest is the region whose ink a region has: its own, but where it is dark, and so small or so
-// tinted that it is a part of a coloured stroke near it, such as a dot or what crosses a line.
-func likest(regions []region, bonds [][]bond, i int) int {
+// tinted that it is a part of a coloured stroke near it, such as a dot or what crosses a line, or
+// the foot of a coloured stroke on a line.
+func likest(regions []region, bonds [][]bond, i int, foot bool) int {
 	const small, tinted = 150, 0.15 // working pixels; share of the light taken that is taken unevenly
 	r := regions[i]
 	if ink.Of(r.ink)&(ink.Black|ink.Pencil) == 0 {
@@ -133,8 +143,8 @@ func likest(regions []region, bonds [][]bond, i int) int {
 	low, high := min(r.ink[0], r.ink[1], r.ink[2]), max(r.ink[0], r.ink[1], r.ink[2])
 	for _, b := range bonds[i] {
 		other := regions[b.to]
-		if other.Area > r.Area && ink.Of(other.ink)&(ink.Black|ink.Pencil) == 0 &&
-			(r.Area < small || b.touch && high-low > tinted*(1-low)) {
+		if ink.Of(other.ink)&(ink.Black|ink.Pencil) == 0 && (foot && b.touch ||
+			other.Area > r.Area && (r.Area < small || b.touch && high-low > tinted*(1-low))) {
 			return int(b.to)
 		}
 	}
