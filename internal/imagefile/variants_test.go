@@ -11,6 +11,7 @@ import (
 	"image/gif"
 	"io"
 	"slices"
+	"strings"
 	"testing"
 
 	"golang.org/x/image/ccitt"
@@ -185,6 +186,8 @@ func TestEXIFInText(t *testing.T) {
 	for kind, body := range map[string]string{"tEXt": text, "zTXt": "\x00" + packed.String()} {
 		var chunk bytes.Buffer
 		pngChunk(&chunk, kind, []byte("Raw profile type exif\x00"+body))
+		other := strings.Replace(text, "00060000", "00030000", 1)
+		pngChunk(&chunk, "tEXt", []byte("Raw profile type exif\x00"+other)) // the first counts
 		const afterIHDR = 33
 		data := insert(encodeAs(t, PNG, raster.Upright(page, 8)), afterIHDR, chunk.Bytes())
 		p, err := Decode(t.Context(), data, Limits{})

@@ -9,7 +9,7 @@ import (
 	"unsafe"
 )
 
-// ONNX runs a network with onnxruntime-web or, in Node, onnxruntime-node, whichever the page has put
+// ONNX runs a network with onnxruntime-web or, in Node, onnxruntime-node: with what the page has put
 // where [runtimeName] says.
 type ONNX struct {
 	session js.Value

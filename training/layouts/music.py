@@ -2,7 +2,6 @@
 (https://music-encoding.org), with what else a printed score shows: words, fingers, chords, bows."""
 
 import functools
-import itertools
 
 import verovio
 
@@ -138,7 +137,6 @@ class Part:
         self.sung = number == 1 and self.rng.random() < 0.3
         self.fingered = self.rng.random() < 0.25
         self.chorded = number == 1 and self.rng.random() < 0.3
-        self.names = itertools.count()
 
     def measure(self, sixteenths):
         """A measure's staff and the marks that belong to it, as MEI."""

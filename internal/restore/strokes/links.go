@@ -29,10 +29,9 @@ const (
 	linkLevel  = 0.7 // share of the letters whose feet are within a pixel of the most usual
 )
 
-// findLinks finds the links of a page by their shape and colour.
-func findLinks(plane *ink.Plane) (found []link) {
-	w := plane.Scores.W
-	for _, inked := range byColour(plane) {
+// findLinks finds the links of a page of width w by their shape and by what [byColour] found.
+func findLinks(of map[ink.Set][]uint8, w int) (found []link) {
+	for _, inked := range of {
 		_, lines := raster.Connected(levelRuns(inked, w), w, 1)
 		for _, line := range lines {
 			if line.Height() > linkThick {
@@ -54,7 +53,11 @@ func levelRuns(marked []uint8, w int) []uint8 {
 	out := make([]uint8, len(marked))
 	for y := 0; y < len(marked); y += w {
 		row := marked[y : y+w]
-		for x := 0; x < w; x++ {
+		for x := 0; x < w; {
+			if row[x] == 0 {
+				x++
+				continue
+			}
 			from, to := x, x
 			for ; x < w && x-to <= linkGap; x++ {
 				if row[x] != 0 {

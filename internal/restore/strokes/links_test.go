@@ -48,7 +48,7 @@ func TestLinksStay(t *testing.T) {
 				dot(150, float64(y), 3, red)
 			}
 			plane.Runs, _ = raster.Connected(plane.Solid, sheetW, 1)
-			for _, l := range findLinks(plane) {
+			for _, l := range findLinks(byColour(plane), sheetW) {
 				l.keep(s)
 			}
 			letter, line := (feet-3)*sheetW+left+2, under*sheetW+left+30

@@ -39,9 +39,8 @@ const (
 	sealCovering = 0.7   // share of its ellipse that its ink covers at most
 )
 
-// findSeals finds the seals of a page by their shape and colour.
-func findSeals(plane *ink.Plane) (found []seal) {
-	w, of := plane.Scores.W, byColour(plane)
+// findSeals finds the seals of a page of width w by their shape and by what [byColour] found.
+func findSeals(of map[ink.Set][]uint8, w int) (found []seal) {
 	for _, colour := range []ink.Set{ink.Red, ink.Green, ink.Blue} {
 		inked := of[colour]
 		if inked == nil {

@@ -64,7 +64,7 @@ func TestSealsStay(t *testing.T) {
 				dot(float64(x), cy+20, 3, black)
 			}
 			plane.Runs, _ = raster.Connected(plane.Solid, sheetW, 1)
-			for _, l := range findSeals(plane) {
+			for _, l := range findSeals(byColour(plane), sheetW) {
 				l.keep(s)
 			}
 			if gone := s.Hand[cy*sheetW+cx+int(70*c.wide)] > 0; gone == c.stays {

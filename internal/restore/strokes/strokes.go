@@ -56,8 +56,7 @@ func decide(ctx context.Context, judge nn.Runner, s *segment.Scores, plane *ink.
 		c.keep(s) // before the judge sees them, or the table's lines would go with them
 	}
 	search.Go(func() { onForm = readForm(s, plane) })
-	search.Go(func() { stay.seals = findSeals(plane) })
-	search.Go(func() { stay.links = findLinks(plane) })
+	search.Go(func() { stay = findCertain(plane) })
 	v := g.survey(s, plane, workers)
 	search.Wait()
 	onForm.inTable = inTable
@@ -79,6 +78,11 @@ func decide(ctx context.Context, judge nn.Runner, s *segment.Scores, plane *ink.
 type certain struct {
 	seals []seal
 	links []link
+}
+
+func findCertain(plane *ink.Plane) certain {
+	of, w := byColour(plane), plane.Scores.W
+	return certain{findSeals(of, w), findLinks(of, w)}
 }
 
 // keep makes print of it, and of the curves that a machine drew.

@@ -68,7 +68,7 @@ static void multiply(uint8_t *pixels, size_t n)
 
 enum result { BROKEN, DONE, UNKNOWN };
 
-/* samples are whole numbers of up to 32 bits, in rows, a pixel's together. */
+/* samples are whole numbers of up to 32 bits, row by row; those of a pixel stand together. */
 struct samples {
 	TIFF *tif;
 	uint16_t bits, each, photometric, planar, format;
@@ -124,7 +124,7 @@ static uint32_t sample(const uint8_t *row, size_t i, int bits)
 	return v >> (7 - (at + bits - 1) % 8) & ((1ull << bits) - 1);
 }
 
-/* read_rows gives each row's samples of the channels, as 32 bits, to what is to be done with it. */
+/* read_rows reads the page row by row, and hands the samples of each row's channels to each. */
 static int read_rows(struct samples *s, void (*each)(struct samples *, uint32_t y, const uint32_t *row,
 		uint8_t *out), uint8_t *out)
 {
@@ -145,7 +145,7 @@ static int read_rows(struct samples *s, void (*each)(struct samples *, uint32_t 
 	return 1;
 }
 
-/* measure finds how many bits the largest sample of 32 bits takes: nobody uses them all. */
+/* measure finds how many bits the largest sample takes: files of 32 bits hardly use them all. */
 static void measure(struct samples *s, uint32_t y, const uint32_t *row, uint8_t *out)
 {
 	for (size_t i = 0; i < (size_t)s->width * s->channels; i++)
