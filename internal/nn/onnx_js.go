@@ -9,8 +9,8 @@ import (
 	"unsafe"
 )
 
-// ONNX runs a network with onnxruntime-web or, in Node, onnxruntime-node: with what the page has put
-// where [runtimeName] says.
+// ONNX runs a network with onnxruntime-web or, in Node, onnxruntime-node: with what the page has
+// put where [runtimeName] says.
 type ONNX struct {
 	session js.Value
 	inputs  []string
