@@ -11,11 +11,10 @@ import (
 	"unink/models"
 )
 
-// network is one of the trained networks, how its tensors lie and how many threads it runs on. It
+// network is one of the trained networks, and how many threads it runs on. It
 // is opened by open, or else by its first run.
 type network struct {
 	read    func() ([]byte, models.Manifest, error)
-	layout  nn.Layout
 	threads int
 	cfg     Config
 
@@ -61,7 +60,7 @@ func (n *network) open() (*nn.ONNX, error) {
 		return nil, err
 	}
 	opened, err := nn.Open(nn.Config{
-		Model: onnx, Inputs: manifest.Inputs, Output: manifest.Output, Layout: n.layout,
+		Model: onnx, Inputs: manifest.Inputs, Outputs: manifest.Outputs,
 		Threads: n.threads, Device: n.cfg.Device, Library: n.cfg.Library,
 	})
 	if err != nil {
@@ -72,10 +71,10 @@ func (n *network) open() (*nn.ONNX, error) {
 }
 
 // Run implements [nn.Runner].
-func (n *network) Run(ctx context.Context, shape nn.Shape, in, out []float32) error {
+func (n *network) Run(ctx context.Context, in, out []nn.Tensor) error {
 	opened, err := n.open()
 	if err != nil {
 		return err
 	}
-	return opened.Run(ctx, shape, in, out)
+	return opened.Run(ctx, in, out)
 }

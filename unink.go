@@ -65,11 +65,11 @@ func New(cfg Config) (*Cleaner, error) {
 	}
 	const tiles = 4 // of a page of A4, worked on at once where there are threads for it
 	nets := []*network{
-		{read: models.Segment, layout: nn.Segmenting, threads: max(1, cfg.Threads/tiles)},
-		{read: models.Overview, layout: nn.Overviewing, threads: cfg.Threads},
-		{read: models.Judge, layout: nn.Judging, threads: cfg.Threads},
-		{read: models.Orient, layout: nn.Orienting, threads: cfg.Threads},
-		{read: models.Flatten, layout: nn.Flattening, threads: cfg.Threads},
+		{read: models.Segment, threads: max(1, cfg.Threads/tiles)},
+		{read: models.Overview, threads: cfg.Threads},
+		{read: models.Judge, threads: cfg.Threads},
+		{read: models.Orient, threads: cfg.Threads},
+		{read: models.Flatten, threads: cfg.Threads},
 	}
 	for _, n := range nets {
 		n.cfg = cfg

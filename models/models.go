@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"math"
 )
 
 //go:embed *.json
@@ -22,7 +23,9 @@ type Manifest struct {
 	SHA256  string   `json:"sha256"` // of the ONNX file, in hex
 	Em      float64  `json:"em"`     // of body text, in pixels, that it wants
 	Inputs  []string `json:"inputs"` // names of its tensors
-	Output  string   `json:"output"`
+	Outputs []string `json:"outputs"`
+	// What the bytes of those of its tensors mean that are of bytes.
+	Bytes map[string]Bytes `json:"bytes"`
 
 	Side       int      `json:"side"` // of its picture, in pixels, where that is square
 	Width      int      `json:"width"`
@@ -36,6 +39,21 @@ type Manifest struct {
 	Near       int      `json:"near"`        // neighbours of a region that it is told of
 	BondTraits int      `json:"bond_traits"` // of a region and a neighbour
 	Look       Look     `json:"look"`
+}
+
+// Bytes says what bytes stand for: numbers, rounded to steps of one size.
+type Bytes struct {
+	Scale float32 `json:"scale"` // the size of a step
+	Zero  int     `json:"zero"`  // the byte that stands for zero
+}
+
+// Value is what a byte stands for.
+func (b Bytes) Value(v uint8) float32 { return float32(int(v)-b.Zero) * b.Scale }
+
+// Round is the byte that stands for a number, or for the nearest to it that there is. Halves are
+// rounded to even, as ONNX has it.
+func (b Bytes) Round(v float32) uint8 {
+	return uint8(min(max(int(math.RoundToEven(float64(v/b.Scale)))+b.Zero, 0), 255))
 }
 
 // Look is how the orientation network has a page shown to it, and when it is believed.
@@ -66,18 +84,20 @@ func Of(name string) Manifest {
 	return m
 }
 
-// Segment returns the network that tells handwriting from print, and its manifest. Its inputs are
-// float32 tensors: [1, 12, H/2, W/2] of RGB from 0 to 1, with H and W multiples of 32, and
-// [1, 64, H/32, W/32], what the overview says of the places under it. Its output is one
-// [1, 16, H/2, W/2] of logits: paper, print, handwriting, handwriting over print. Both have four
-// planes for one: the top left, top right, bottom left and bottom right pixels of squares of 2×2.
+// Segment returns the network that tells handwriting from print, and its manifest. It looks at a
+// picture in squares of 2×2 pixels, of each of which values lie together: those of the top left,
+// top right, bottom left and bottom right pixel for one channel, then for the next. Its inputs are
+// uint8 [1, H/2, W/2, 12] of RGB from 0 to 1, less a half, with H and W multiples of 32, and float32
+// [1, 64, H/32, W/32], what the overview says of the places under it. Its outputs are uint8
+// [1, H/2, W/2, 16]: logits of paper, print, handwriting, handwriting over print, which do not know
+// yet what lies under handwriting, and the log-odds that it is print, four values and twelve that
+// say nothing. The manifest tells what the bytes stand for.
 func Segment() (onnx []byte, m Manifest, err error) { return read("segment") }
 
 // Overview returns the network that looks at the whole page, and its manifest. Its input is a
-// float32 tensor [1, 12, 256, 256] of RGB from 0 to 1, a picture of 512×512 in planes as the
-// segmenter's: the page at the top left, as large as it fits but at most at half the scale of the
-// segmenter, the rest white. Its output is one [1, 64, 64, 64]: the context, a vector for each
-// square of 8 pixels.
+// uint8 tensor [1, 256, 256, 12], a picture of 512×512 in squares as the segmenter's: the page at
+// the top left, as large as it fits but at most at half the scale of the segmenter, the rest white.
+// Its output is a float32 tensor [1, 64, 64, 64]: the context, a vector for each square of 8 pixels.
 func Overview() (onnx []byte, m Manifest, err error) { return read("overview") }
 
 // Judge returns the network that tells which of a page's regions of ink were written, and its

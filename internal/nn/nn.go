@@ -25,8 +25,7 @@ var ErrDevice = errors.New("the inference device is not usable")
 type Config struct {
 	Model   []byte   // the network, as an ONNX file
 	Inputs  []string // names of its tensors
-	Output  string
-	Layout  Layout // of the tensors
+	Outputs []string
 	Threads int    // CPU threads for one tile; 0 is 1. As many tiles run at once as there are CPUs for
 	Device  string // "cpu" (also when empty) or "cuda"
 	// path of another ONNX Runtime library, of the same release; empty is the built-in one
@@ -65,48 +64,96 @@ var Whole = Shape{flattener.Width, flattener.Height}
 // Pixels of a picture of this shape.
 func (s Shape) Pixels() int { return s.W * s.H }
 
-// Layout tells the dimensions of a network's tensors for a shape of picture: of each input, and of
-// the output.
-type Layout func(Shape) (in [][]int64, out []int64)
-
-// Segmenting is the layout of the segmentation network: the quarters of three planes, as [Line] has
-// them, and the context under them in, those of a plane for each class out.
-func Segmenting(s Shape) (in [][]int64, out []int64) {
-	h, w := int64(s.H), int64(s.W)
-	planes, cell := int64(ContextPlanes), int64(Cell)
-	return [][]int64{{1, 4 * 3, h / 2, w / 2}, {1, planes, h / cell, w / cell}},
-		[]int64{1, 4 * Classes, h / 2, w / 2}
+// Tensor is an input or an output of a network: its dimensions, and its values, which are floats or
+// bytes.
+type Tensor struct {
+	Dimensions []int64
+	Floats     []float32
+	Bytes      []uint8
 }
 
-// Line is the line y of a plane: its pixels 0, 2, 4 and so on, and its pixels 1, 3, 5. The
-// quarters of a plane lie one after the other: the top left pixels of all squares of 2×2, then the
-// top right, the bottom left and the bottom right ones.
-func Line(planes []float32, s Shape, plane, y int) [2][]float32 {
-	n := s.W / 2
-	at := (4*plane+y%2*2)*s.Pixels()/4 + y/2*n
-	next := at + s.Pixels()/4
-	return [2][]float32{planes[at:][:n], planes[next:][:n]}
+func floats(values []float32, dimensions ...int) Tensor {
+	return Tensor{Dimensions: wide(dimensions), Floats: values}
 }
 
-// TileInputs is how many values the segmentation network takes for a tile.
-func TileInputs(s Shape) int { return 3*s.Pixels() + ContextPlanes*s.Pixels()/(Cell*Cell) }
+func octets(values []uint8, dimensions ...int) Tensor {
+	return Tensor{Dimensions: wide(dimensions), Bytes: values}
+}
 
-// Overviewing is the layout of the overview: the quarters of three planes in, as [Line] has them,
-// the context out.
-func Overviewing(s Shape) (in [][]int64, out []int64) {
-	h, w := int64(s.H), int64(s.W)
-	planes, stride := int64(ContextPlanes), int64(ContextStride)
-	return [][]int64{{1, 4 * 3, h / 2, w / 2}}, []int64{1, planes, h / stride, w / stride}
+func wide(dimensions []int) (out []int64) {
+	for _, d := range dimensions {
+		out = append(out, int64(d))
+	}
+	return out
+}
+
+// Both networks of segmentation see pictures in squares of 2×2 pixels, and the values of a square
+// lie together: of each channel its top left, top right, bottom left and bottom right pixel.
+const (
+	SquareSide   = 2
+	SquarePixels = SquareSide * SquareSide
+)
+
+// The values of a square of a picture, and of each answer of the segmentation network.
+const (
+	SquareInputs  = SquarePixels * 3
+	SquareOutputs = SquarePixels * Classes
+)
+
+// What the bytes of tensors stand for: of the networks' pictures light from 0 to 1, less a half.
+var (
+	TileBytes  = segmenter.Bytes["image"]
+	ClassBytes = segmenter.Bytes["classes"]
+	UnderBytes = segmenter.Bytes["under"]
+	PageBytes  = overview.Bytes["page"]
+)
+
+// Squares of a picture of this shape.
+func (s Shape) Squares() int { return s.Pixels() / SquarePixels }
+
+// Cells of a picture of this shape.
+func (s Shape) Cells() int { return s.Pixels() / (Cell * Cell) }
+
+// Tile is the inputs of the segmentation network: SquareInputs of each square, and the context
+// under them, ContextPlanes of a value for each cell.
+func Tile(s Shape, squares []uint8, context []float32) []Tensor {
+	return []Tensor{
+		octets(squares, 1, s.H/SquareSide, s.W/SquareSide, SquareInputs),
+		floats(context, 1, ContextPlanes, s.H/Cell, s.W/Cell),
+	}
+}
+
+// TileAnswer is its outputs, SquareOutputs of each square: the logits of the classes as they are
+// where it is left open whether print lies under handwriting, and the log-odds that it does, of
+// which the first SquarePixels count.
+func TileAnswer(s Shape, classes, under []uint8) []Tensor {
+	h, w := s.H/SquareSide, s.W/SquareSide
+	return []Tensor{
+		octets(classes, 1, h, w, SquareOutputs), octets(under, 1, h, w, SquareOutputs),
+	}
+}
+
+// Page is the inputs of the overview: SquareInputs of each square of a picture of its shape.
+func Page(squares []uint8) []Tensor {
+	s := Overview
+	return []Tensor{octets(squares, 1, s.H/SquareSide, s.W/SquareSide, SquareInputs)}
+}
+
+// PageAnswer is its outputs: the context.
+func PageAnswer(context []float32) []Tensor {
+	s := Overview
+	return []Tensor{floats(context, 1, ContextPlanes, s.H/ContextStride, s.W/ContextStride)}
 }
 
 // Votes is the number of sums that the orientation network gives: votes for each of four angles,
 // and their weight.
 const Votes = 5
 
-// Orienting is the layout of the orientation network: one plane in, sums of votes out.
-func Orienting(s Shape) (in [][]int64, out []int64) {
-	return [][]int64{{1, 1, int64(s.H), int64(s.W)}}, []int64{1, Votes}
-}
+// Look is the inputs of the orientation network: a plane of the shape of [Window].
+func Look(plane []float32) []Tensor { return []Tensor{floats(plane, 1, 1, Window.H, Window.W)} }
+
+// LookAnswer is its outputs: the sums of votes.
+func LookAnswer(votes []float32) []Tensor { return []Tensor{floats(votes, 1, Votes)} }
 
 // GridStep is how many pixels of [Whole] lie between the nodes of the flattening network's grid,
 // the first in the middle of the first GridStep pixels.
@@ -116,11 +163,12 @@ var GridStep = flattener.Step
 // the page's point lies in the picture, in steps, and the logarithm of how far off that may be.
 const GridPlanes = 3
 
-// Flattening is the layout of the flattening network: one plane in, three planes of a coarse grid
-// out.
-func Flattening(s Shape) (in [][]int64, out []int64) {
-	h, w, step := int64(s.H), int64(s.W), int64(GridStep)
-	return [][]int64{{1, 1, h, w}}, []int64{1, GridPlanes, h / step, w / step}
+// Sheet is the inputs of the flattening network: a plane of the shape of [Whole].
+func Sheet(plane []float32) []Tensor { return []Tensor{floats(plane, 1, 1, Whole.H, Whole.W)} }
+
+// SheetAnswer is its outputs: GridPlanes of a value for each node.
+func SheetAnswer(grid []float32) []Tensor {
+	return []Tensor{floats(grid, 1, GridPlanes, Whole.H/GridStep, Whole.W/GridStep)}
 }
 
 // What the network that judges regions of ink is told: RegionTraits values of each region, the
@@ -138,9 +186,6 @@ func Trait(name string) int { return slices.Index(judge.Traits, name) }
 // MostRegions are judged of a page.
 const MostRegions = 16384
 
-// Regions is the shape of so many regions.
-func Regions(n int) Shape { return Shape{RegionTraits, n} }
-
 // RegionsFor is the number of regions that the network is given, with room for n. It goes in steps,
 // so that the library is asked for few sizes of memory.
 func RegionsFor(n int) int {
@@ -148,15 +193,14 @@ func RegionsFor(n int) int {
 	return max(1, (n+step-1)/step) * step
 }
 
-// JudgeInputs is how many values the network takes for so many regions.
-func JudgeInputs(n int) int { return n * (RegionTraits + RegionBonds*(1+BondTraits)) }
-
-// Judging is the layout of the network that judges regions: traits, neighbours and bonds in,
-// log-odds of writing out.
-func Judging(s Shape) (in [][]int64, out []int64) {
-	n, traits, near, bonds := int64(s.H), int64(RegionTraits), int64(RegionBonds), int64(BondTraits)
-	return [][]int64{{n, traits}, {n, near}, {n, near, bonds}}, []int64{n}
+// Regions is the inputs of the network that judges so many regions: traits, neighbours and bonds.
+func Regions(n int, traits, near, bonds []float32) []Tensor {
+	return []Tensor{floats(traits, n, RegionTraits), floats(near, n, RegionBonds),
+		floats(bonds, n, RegionBonds, BondTraits)}
 }
+
+// RegionsAnswer is its outputs: log-odds of writing.
+func RegionsAnswer(odds []float32) []Tensor { return []Tensor{floats(odds, len(odds))} }
 
 // Classes is the number of classes a [Runner] tells apart, in this order.
 const (
@@ -169,8 +213,7 @@ const (
 
 // Runner runs one network. It is safe for concurrent use.
 type Runner interface {
-	// Run reads in, the planes (0 to 1) of a picture of a shape and then its other
-	// inputs, if it has any, and fills out with its answer. It fails when the context has ended before
-	// it began.
-	Run(ctx context.Context, shape Shape, in, out []float32) error
+	// Run reads the inputs and fills the outputs with its answer. It fails when the context has
+	// ended before it began.
+	Run(ctx context.Context, in, out []Tensor) error
 }

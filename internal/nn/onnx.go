@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -20,7 +21,6 @@ import (
 type ONNX struct {
 	device  string
 	session *ort.DynamicAdvancedSession
-	layout  Layout
 	running chan struct{} // a place for each run at once
 }
 
@@ -38,7 +38,7 @@ func Open(cfg Config) (*ONNX, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &ONNX{cfg.Device, session, cfg.Layout,
+	return &ONNX{cfg.Device, session,
 		make(chan struct{}, max(1, runtime.NumCPU()/cfg.Threads))}, nil
 }
 
@@ -51,7 +51,7 @@ func (o *ONNX) Close() error {
 }
 
 // Run implements [Runner].
-func (o *ONNX) Run(ctx context.Context, shape Shape, in, out []float32) (err error) {
+func (o *ONNX) Run(ctx context.Context, in, out []Tensor) (err error) {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
@@ -61,7 +61,7 @@ func (o *ONNX) Run(ctx context.Context, shape Shape, in, out []float32) (err err
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	values, err := o.tensors(shape, in, out)
+	values, err := ortValues(slices.Concat(in, out))
 	defer func() {
 		for _, v := range values {
 			err = errors.Join(err, v.Destroy())
@@ -70,30 +70,28 @@ func (o *ONNX) Run(ctx context.Context, shape Shape, in, out []float32) (err err
 	if err != nil {
 		return err
 	}
-	last := len(values) - 1
-	if err := o.session.Run(values[:last], values[last:]); err != nil {
+	if err := o.session.Run(values[:len(in)], values[len(in):]); err != nil {
 		return fmt.Errorf("running the network: %w", err)
 	}
 	return nil
 }
 
-// tensors are the inputs and, last, the output, on the caller's memory. With an error they are
+// ortValues are tensors as the library has them, on the caller's memory. With an error they are
 // those made so far.
-func (o *ONNX) tensors(shape Shape, in, out []float32) (values []ort.Value, err error) {
-	inputs, output := o.layout(shape)
-	for _, dimensions := range inputs {
-		tensor, err := ort.NewTensor(dimensions, in)
+func ortValues(tensors []Tensor) (values []ort.Value, err error) {
+	for _, t := range tensors {
+		var value ort.Value
+		if t.Bytes != nil {
+			value, err = ort.NewTensor(t.Dimensions, t.Bytes)
+		} else {
+			value, err = ort.NewTensor(t.Dimensions, t.Floats)
+		}
 		if err != nil {
 			return values, err
 		}
-		values = append(values, tensor)
-		in = in[ort.Shape(dimensions).FlattenedSize():]
+		values = append(values, value)
 	}
-	tensor, err := ort.NewTensor(output, out)
-	if err != nil {
-		return values, err
-	}
-	return append(values, tensor), nil
+	return values, nil
 }
 
 // Device is "cpu" or "cuda".
@@ -109,7 +107,7 @@ func newSession(cfg Config) (*ort.DynamicAdvancedSession, error) {
 	}
 	defer func() { _ = options.Destroy() }()
 	session, err := ort.NewDynamicAdvancedSessionWithONNXData(
-		cfg.Model, cfg.Inputs, []string{cfg.Output}, options,
+		cfg.Model, cfg.Inputs, cfg.Outputs, options,
 	)
 	if err != nil {
 		return nil, fmt.Errorf("%w: loading the network: %w", ErrDevice, err)

@@ -14,8 +14,7 @@ import (
 type ONNX struct {
 	session js.Value
 	inputs  []string
-	output  string
-	layout  Layout
+	outputs []string
 }
 
 // runtimeName is the global variable that holds the runtime's module.
@@ -42,19 +41,31 @@ func Open(cfg Config) (*ONNX, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: loading the network: %w", ErrDevice, err)
 	}
-	return &ONNX{session, cfg.Inputs, cfg.Output, cfg.Layout}, nil
+	return &ONNX{session, cfg.Inputs, cfg.Outputs}, nil
 }
 
-// newTensor makes a tensor of the first of the values, and tells how many.
-func newTensor(dimensions []int64, values []float32) (tensor js.Value, n int) {
-	n = 1
-	dims := make([]any, len(dimensions))
-	for i, d := range dimensions {
-		n, dims[i] = n*int(d), int(d)
+// newTensor makes a tensor as the runtime has it.
+func newTensor(t Tensor) js.Value {
+	dims := make([]any, len(t.Dimensions))
+	for i, d := range t.Dimensions {
+		dims[i] = int(d)
 	}
-	data := js.Global().Get("Float32Array").New(n)
-	js.CopyBytesToJS(js.Global().Get("Uint8Array").New(data.Get("buffer")), bytesOf(values[:n]))
-	return js.Global().Get(runtimeName).Get("Tensor").New("float32", data, dims), n
+	kind, array := "float32", "Float32Array"
+	if t.Bytes != nil {
+		kind, array = "uint8", "Uint8Array"
+	}
+	data := js.Global().Get(array).New(len(t.Bytes) + len(t.Floats))
+	js.CopyBytesToJS(js.Global().Get("Uint8Array").New(data.Get("buffer")), t.raw())
+	return js.Global().Get(runtimeName).Get("Tensor").New(kind, data, dims)
+}
+
+// raw is what lies under a tensor's values; WebAssembly and typed arrays both have the low byte
+// first.
+func (t Tensor) raw() []byte {
+	if t.Bytes != nil {
+		return t.Bytes
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(t.Floats))), 4*len(t.Floats))
 }
 
 // free gives a typed array's memory back at once, where the browser can: else it waits for the
@@ -72,28 +83,28 @@ func (o *ONNX) Close() error {
 }
 
 // Run implements [Runner].
-func (o *ONNX) Run(ctx context.Context, shape Shape, in, out []float32) error {
+func (o *ONNX) Run(ctx context.Context, in, out []Tensor) error {
 	busy.Lock()
 	defer busy.Unlock()
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	named := js.Global().Get("Object").New()
-	dimensions, _ := o.layout(shape)
-	for i, d := range dimensions {
-		tensor, n := newTensor(d, in)
+	for i, t := range in {
+		tensor := newTensor(t)
 		defer free(tensor.Get("data"))
 		named.Set(o.inputs[i], tensor)
-		in = in[n:]
 	}
 	answer, err := await(o.session.Call("run", named))
 	if err != nil {
 		return fmt.Errorf("running the network: %w", err)
 	}
-	data := answer.Get(o.output).Get("data")
-	defer free(data)
-	js.CopyBytesToGo(bytesOf(out), js.Global().Get("Uint8Array").New(
-		data.Get("buffer"), data.Get("byteOffset"), data.Get("byteLength")))
+	for i, t := range out {
+		data := answer.Get(o.outputs[i]).Get("data")
+		defer free(data)
+		js.CopyBytesToGo(t.raw(), js.Global().Get("Uint8Array").New(
+			data.Get("buffer"), data.Get("byteOffset"), data.Get("byteLength")))
+	}
 	return nil
 }
 
@@ -109,11 +120,6 @@ func LibraryVersion() string {
 		}
 	}
 	return ""
-}
-
-// bytesOf is what lies under values; WebAssembly and typed arrays both have the low byte first.
-func bytesOf(values []float32) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), 4*len(values))
 }
 
 // await waits for a promise.

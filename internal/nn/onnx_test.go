@@ -1,6 +1,7 @@
 package nn
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -11,8 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	ort "github.com/yalue/onnxruntime_go"
-
 	"unink/models"
 )
 
@@ -22,7 +21,7 @@ func open(t testing.TB) *ONNX {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := Open(Config{Model: data, Inputs: m.Inputs, Output: m.Output, Layout: Segmenting})
+	o, err := Open(Config{Model: data, Inputs: m.Inputs, Outputs: m.Outputs})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,41 +38,20 @@ func open(t testing.TB) *ONNX {
 // little and a pixel on the brink may too.
 func TestParity(t *testing.T) {
 	const meanTolerance, agreement = 0.1, 0.998
-	data, m, err := models.Segment()
-	if err != nil {
-		t.Fatal(err)
-	}
-	open(t) // the library
+	o := open(t)
 	crops, err := filepath.Glob("../../models/parity/*.png")
 	if err != nil || len(crops) == 0 {
 		t.Fatalf("no parity vectors: %v", err)
 	}
-	session, err := ort.NewDynamicAdvancedSessionWithONNXData(data, m.Inputs, []string{m.Output}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = session.Destroy() }()
 	for _, path := range crops {
-		in, w, h := readCrop(t, path)
-		inputs, out := Segmenting(Shape{w, h})
-		input, err := ort.NewTensor(inputs[0], in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		squares, shape := readCrop(t, path)
 		told := readFloats(t, strings.TrimSuffix(path, ".png")+".context.bin")
-		context, err := ort.NewTensor(inputs[1], told)
-		if err != nil {
-			t.Fatal(err)
-		}
-		output, err := ort.NewEmptyTensor[float32](out)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := session.Run([]ort.Value{input, context}, []ort.Value{output}); err != nil {
+		answer := newAnswer(shape)
+		if err := o.Run(t.Context(), Tile(shape, squares, told), answer); err != nil {
 			t.Fatal(err)
 		}
 		want := readFloats(t, strings.TrimSuffix(path, ".png")+".bin")
-		got := output.GetData()
+		got := logitsOf(answer)
 		if len(got) != len(want) {
 			t.Fatalf("%s: %d logits, want %d", path, len(got), len(want))
 		}
@@ -81,12 +59,12 @@ func TestParity(t *testing.T) {
 		for i := range got {
 			mean += math.Abs(float64(got[i]-want[i])) / float64(len(got))
 		}
-		for i := range w * h {
+		for i := range shape.Pixels() {
 			if class(got, i) == class(want, i) {
 				same++
 			}
 		}
-		share := float64(same) / float64(w*h)
+		share := float64(same) / float64(shape.Pixels())
 		t.Logf("%s: logits differ by %.3f in the mean, %.2f %% of the pixels have the same class",
 			filepath.Base(path), mean, 100*share)
 		if mean > meanTolerance || share < agreement {
@@ -108,7 +86,31 @@ func class(logits []float32, i int) (best int) {
 	return best
 }
 
-func readCrop(t *testing.T, path string) (planes []float32, w, h int) {
+func newAnswer(s Shape) []Tensor {
+	n := s.Squares() * SquareOutputs
+	return TileAnswer(s, make([]uint8, n), make([]uint8, n))
+}
+
+// logitsOf are the logits that an answer stands for, as training has them: planes of the values of
+// all squares.
+func logitsOf(answer []Tensor) (logits []float32) {
+	classes, under := answer[0].Bytes, answer[1].Bytes
+	n := len(classes) / SquareOutputs
+	logits = make([]float32, len(classes))
+	for i := range n {
+		for k := range SquarePixels {
+			at := func(class int) *float32 { return &logits[(class*SquarePixels+k)*n+i] }
+			for c := range Classes {
+				*at(c) = ClassBytes.Value(classes[i*SquareOutputs+c*SquarePixels+k])
+			}
+			written, odds := max(*at(Handwriting), *at(Both)), UnderBytes.Value(under[i*SquareOutputs+k])
+			*at(Handwriting), *at(Both) = written+min(-odds, 0), written+min(odds, 0)
+		}
+	}
+	return logits
+}
+
+func readCrop(t *testing.T, path string) (squares []uint8, shape Shape) {
 	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {
@@ -119,17 +121,19 @@ func readCrop(t *testing.T, path string) (planes []float32, w, h int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, h = m.Bounds().Dx(), m.Bounds().Dy()
-	planes = make([]float32, 3*w*h)
-	for y := range h {
-		for x := range w {
+	shape = Shape{m.Bounds().Dx(), m.Bounds().Dy()}
+	squares = make([]uint8, shape.Squares()*SquareInputs)
+	for y := range shape.H {
+		for x := range shape.W {
 			r, g, b, _ := m.At(x, y).RGBA()
+			square := (y/SquareSide*(shape.W/SquareSide) + x/SquareSide) * SquareInputs
 			for c, v := range [3]uint32{r, g, b} {
-				Line(planes, Shape{w, h}, c, y)[x%2][x/2] = float32(v>>8) / 255
+				squares[square+c*SquarePixels+y%SquareSide*SquareSide+x%SquareSide] =
+					TileBytes.Round(float32(v>>8)/255 - 0.5)
 			}
 		}
 	}
-	return planes, w, h
+	return squares, shape
 }
 
 func readFloats(t *testing.T, path string) []float32 {
@@ -148,15 +152,15 @@ func readFloats(t *testing.T, path string) []float32 {
 // The same tile gives the same answer, also when several run at once.
 func TestRunIsDeterministic(t *testing.T) {
 	o := open(t)
-	in := make([]float32, TileInputs(LargestTile))
-	for i := range in {
-		in[i] = float32(i%251) / 250
+	in := emptyTile()
+	for i := range in[0].Bytes {
+		in[0].Bytes[i] = uint8(i % 251)
 	}
-	answers := make(chan []float32, 3)
+	answers := make(chan []Tensor, 3)
 	for range cap(answers) {
 		go func() {
-			out := make([]float32, Classes*LargestTile.Pixels())
-			if err := o.Run(context.Background(), LargestTile, in, out); err != nil {
+			out := newAnswer(LargestTile)
+			if err := o.Run(context.Background(), in, out); err != nil {
 				t.Error(err)
 			}
 			answers <- out
@@ -164,20 +168,25 @@ func TestRunIsDeterministic(t *testing.T) {
 	}
 	first := <-answers
 	for range cap(answers) - 1 {
-		for i, v := range <-answers {
-			if v != first[i] {
-				t.Fatalf("logit %d is %g and %g", i, first[i], v)
+		for k, other := range <-answers {
+			if !bytes.Equal(other.Bytes, first[k].Bytes) {
+				t.Fatalf("output %d is not the same again", k)
 			}
 		}
 	}
+}
+
+// emptyTile is the inputs for the largest tile.
+func emptyTile() []Tensor {
+	s := LargestTile
+	return Tile(s, make([]uint8, s.Squares()*SquareInputs), make([]float32, ContextPlanes*s.Cells()))
 }
 
 func TestRunStopsBeforeItBegins(t *testing.T) {
 	o := open(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := o.Run(ctx, LargestTile, make([]float32, TileInputs(LargestTile)),
-		make([]float32, Classes*LargestTile.Pixels())); !errors.Is(err, context.Canceled) {
+	if err := o.Run(ctx, emptyTile(), newAnswer(LargestTile)); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want context.Canceled", err)
 	}
 }
@@ -189,8 +198,7 @@ func TestUnusableDevice(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, device := range []string{"cuda", "abacus"} {
-		_, err := Open(Config{Model: data, Inputs: m.Inputs, Output: m.Output, Layout: Segmenting,
-			Device: device})
+		_, err := Open(Config{Model: data, Inputs: m.Inputs, Outputs: m.Outputs, Device: device})
 		if !errors.Is(err, ErrDevice) || !strings.Contains(err.Error(), "cpu") {
 			t.Errorf("%s: %v", device, err)
 		}
@@ -244,9 +252,9 @@ func TestLibraryWithoutCacheFolder(t *testing.T) {
 
 func BenchmarkTile(b *testing.B) {
 	o := open(b)
-	in, out := make([]float32, TileInputs(LargestTile)), make([]float32, Classes*LargestTile.Pixels())
+	in, out := emptyTile(), newAnswer(LargestTile)
 	for b.Loop() {
-		if err := o.Run(context.Background(), LargestTile, in, out); err != nil {
+		if err := o.Run(context.Background(), in, out); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -15,9 +15,9 @@ import (
 // turned is a [nn.Runner] that takes every page for turned clockwise by so many quarters.
 type turned struct{ quarters, runs int }
 
-func (q *turned) Run(_ context.Context, _ nn.Shape, _, out []float32) error {
-	clear(out)
-	out[(q.quarters+3*q.runs)%4] = 20 // each time it is shown a page turned back by another quarter
+func (q *turned) Run(_ context.Context, _, out []nn.Tensor) error {
+	clear(out[0].Floats)
+	out[0].Floats[(q.quarters+3*q.runs)%4] = 20 // each time it is shown a page turned back by another quarter
 	q.runs++
 	return nil
 }

@@ -254,11 +254,11 @@ type stopAfter struct {
 	stop  context.CancelFunc
 }
 
-func (s *stopAfter) Run(ctx context.Context, shape nn.Shape, in, out []float32) error {
+func (s *stopAfter) Run(ctx context.Context, in, out []nn.Tensor) error {
 	if s.tiles--; s.tiles == 0 {
 		s.stop()
 	}
-	return s.Fake.Run(context.WithoutCancel(ctx), shape, in, out)
+	return s.Fake.Run(context.WithoutCancel(ctx), in, out)
 }
 
 func TestStopsBetweenTiles(t *testing.T) {

@@ -31,8 +31,8 @@ func BenchmarkOrient(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	runner, err := nn.Open(nn.Config{Model: onnx, Inputs: []string{"page"}, Output: "votes",
-		Layout: nn.Orienting, Threads: 2})
+	runner, err := nn.Open(nn.Config{Model: onnx, Inputs: []string{"page"}, Outputs: []string{"votes"},
+		Threads: 2})
 	if err != nil {
 		b.Fatal(err)
 	}

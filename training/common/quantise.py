@@ -9,7 +9,7 @@ bits, so that processors without VNNI, which add pairs of products in 16 bits, c
 import numpy as np
 import onnx
 import torch
-from onnx import numpy_helper
+from onnx import TensorProto, helper, numpy_helper
 from torch import fx, nn
 from torch.nn import functional as F
 from torch.nn.utils.fusion import fuse_conv_bn_eval
@@ -172,24 +172,57 @@ def put_activations(graph):
     return made
 
 
-def to_onnx(model, path, example, names, dynamic=None):
+def to_onnx(model, path, example, inputs, outputs, dynamic=None, integers=()):
     """Writes a model, whose quantised parts get their weights as 8-bit integers. example: a tuple
-    of its inputs; names: those of the inputs and, last, of the output."""
+    of its inputs; inputs, outputs: their names; integers: those of them that are to be bytes as the
+    network computes with them, the channels of a pixel together. Returns what these bytes mean:
+    their scale, and the byte that is zero."""
     torch.onnx.export(
         model,
         example,
         str(path),
         opset_version=OPSET,
         do_constant_folding=False,
-        input_names=names[:-1],
-        output_names=names[-1:],
+        input_names=inputs,
+        output_names=outputs,
         dynamic_axes=dynamic,
         dynamo=False,
     )
     written = onnx.load(str(path))
     store_integers(written.graph)
-    resize_integers(written.graph)
+    enlarge_integers(written.graph)
+    meaning = {
+        name: (take_integers if name in inputs else give_integers)(written.graph, name)
+        for name in integers
+    }
+    drop_unused(written.graph)
     onnx.save(written, str(path))
+    return meaning
+
+
+def value(graph, name):
+    """The constant of that name."""
+    for i in graph.initializer:
+        if i.name == name:
+            return numpy_helper.to_array(i)
+    node = next(n for n in graph.node if name in n.output)
+    if node.op_type == "Constant":
+        return numpy_helper.to_array(node.attribute[0].t)
+    return value(graph, node.input[0])  # of the same value as another type, or by another name
+
+
+def drop_unused(graph):
+    used, kept = {o.name for o in graph.output}, []
+    for node in reversed(graph.node):
+        if used.intersection(node.output):
+            kept.append(node)
+            used.update(node.input)
+    del graph.node[:]
+    graph.node.extend(reversed(kept))
+    kept = [i for i in graph.initializer if i.name in used]
+    del graph.initializer[:]
+    graph.initializer.extend(kept)
+    del graph.value_info[:]
 
 
 def store_integers(graph):
@@ -205,13 +238,13 @@ def store_integers(graph):
         integers = np.round(weight / scale.reshape(-1, *[1] * (weight.ndim - 1))).astype(np.int8)
         graph.initializer.append(numpy_helper.from_array(integers, node.output[0]))
         graph.node.remove(node)
-    used = {name for n in graph.node for name in n.input}
-    kept = [i for i in graph.initializer if i.name in used]
-    del graph.initializer[:]
-    graph.initializer.extend(kept)
+    drop_unused(graph)
 
 
-def resize_integers(graph):
+CHANNELS_LAST, CHANNELS_FIRST = [0, 2, 3, 1], [0, 3, 1, 2]
+
+
+def enlarge_integers(graph):
     """Has what is enlarged by repeating values enlarged as integers, which comes to the same. What
     follows is then between rounded values, too, so that ONNX Runtime computes it in eight bits."""
     made = {name: n for n in graph.node for name in n.output}
@@ -220,12 +253,92 @@ def resize_integers(graph):
         nearest = any(a.name == "mode" and a.s == b"nearest" for a in resize.attribute)
         if not nearest or source is None or source.op_type != "DequantizeLinear":
             continue
-        widened = onnx.NodeProto()
-        widened.CopyFrom(source)
-        widened.name = f"{resize.name}/{source.op_type}"
-        widened.input[0], widened.output[0] = f"{resize.name}/integers", resize.output[0]
-        resize.input[0], resize.output[0] = source.input[0], widened.input[0]
-        graph.node.insert(list(graph.node).index(resize) + 1, widened)
-    used = {name for n in graph.node for name in n.input} | {o.name for o in graph.output}
-    for node in [n for n in graph.node if not used.intersection(n.output)]:
-        graph.node.remove(node)
+        twice = Chain(graph, resize.name, source.input[0])
+        twice.add("Transpose", perm=CHANNELS_LAST)  # 1, height, width, channels
+        twice.add("Unsqueeze", [3])
+        twice.double(3)  # 1, height, width, 2, channels
+        twice.add("Unsqueeze", [2])
+        twice.double(2)  # 1, height, 2, width, 2, channels
+        twice.add("Reshape", [0, -1, 1, 0, 0, 0])  # 0: as it was
+        twice.add("Reshape", [0, 0, -1, 1, 1, 0])
+        twice.add("Squeeze", [3, 4])
+        twice.add("Transpose", perm=CHANNELS_FIRST)
+        twice.add("DequantizeLinear", also=source.input[1:])
+        twice.end(resize)
+
+
+class Chain:
+    """Nodes that each take what the one before them gives."""
+
+    def __init__(self, graph, name, first):
+        self.graph, self.name, self.last, self.nodes = graph, name, first, []
+
+    def add(self, kind, shape=None, also=(), **attributes):
+        """shape: what a node that changes the shape is told of it."""
+        name = f"{self.name}/{len(self.nodes)}"
+        if shape is not None:
+            told = numpy_helper.from_array(np.array(shape, np.int64), f"{name}/shape")
+            self.graph.initializer.append(told)
+            also = [told.name]
+        node = helper.make_node(kind, [self.last, *also], [name], name, **attributes)
+        self.nodes.append(node)
+        self.last = name
+
+    def double(self, axis):
+        """Repeats what lies along an axis: so it is copied, which takes ONNX Runtime a quarter of
+        the time of its Resize."""
+        self.add("Concat", also=[self.last], axis=axis)
+
+    def end(self, node):
+        """Puts the chain in the place of a node, whose output its own becomes."""
+        self.nodes[-1].output[0] = node.output[0]
+        at = list(self.graph.node).index(node)
+        for i, made in enumerate(self.nodes):
+            self.graph.node.insert(at + 1 + i, made)
+        self.graph.node.remove(node)
+
+
+def take_integers(graph, name):
+    """Has an input of floats, less a constant, come as the bytes that they are rounded to."""
+    rounding = next(
+        n for n in graph.node if n.op_type == "QuantizeLinear" and name in sources(graph, n)
+    )
+    taken = Chain(graph, f"{name}/bytes", name)
+    taken.add("Transpose", perm=CHANNELS_FIRST)
+    taken.end(rounding)
+    described = next(i for i in graph.input if i.name == name)
+    be_bytes(described)
+    return meaning_of(graph, rounding)
+
+
+def give_integers(graph, name):
+    """Has an output of rounded floats go out as bytes."""
+    made = {output: n for n in graph.node for output in n.output}
+    floats = made[name]
+    given = Chain(graph, f"{name}/bytes", floats.input[0])
+    given.add("Transpose", perm=CHANNELS_LAST)
+    given.end(floats)
+    described = next(o for o in graph.output if o.name == name)
+    be_bytes(described)
+    return meaning_of(graph, floats)
+
+
+def sources(graph, node):
+    """What a node takes, and what that is made of."""
+    made = {output: n for n in graph.node for output in n.output}
+    before = made.get(node.input[0])
+    return [*node.input, *(before.input if before is not None else [])]
+
+
+def be_bytes(described):
+    n, channels, height, width = (
+        d.dim_param or d.dim_value for d in described.type.tensor_type.shape.dim
+    )
+    shape = [n, height, width, channels]
+    described.CopyFrom(helper.make_tensor_value_info(described.name, TensorProto.UINT8, shape))
+
+
+def meaning_of(graph, node):
+    """Of the bytes that a node makes or reads."""
+    scale, zero = (value(graph, name) for name in node.input[1:3])
+    return {"scale": float(scale), "zero": int(zero)}

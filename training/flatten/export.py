@@ -29,8 +29,8 @@ def export(a):
     whole = measure(model, a.count)
     rounded = quantise(model, shots)
     path = a.out / "flatten.onnx"
-    names = [*MANIFEST["inputs"], MANIFEST["output"]]
-    to_onnx(rounded, path, (torch.rand(1, 1, HEIGHT, WIDTH),), names)
+    example = (torch.rand(1, 1, HEIGHT, WIDTH),)
+    to_onnx(rounded, path, example, MANIFEST["inputs"], MANIFEST["outputs"])
     manifest.write(path, state["version"], metrics=measure(rounded, a.count), float=whole)
 
 

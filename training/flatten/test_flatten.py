@@ -151,7 +151,7 @@ class Network(unittest.TestCase):
         self.assertLess((after - before).abs().max(), 0.05 * before.abs().max())
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "flatten.onnx"
-            to_onnx(rounded, path, (samples[0][:1],), ["page", "grid"])
+            to_onnx(rounded, path, (samples[0][:1],), ["page"], ["grid"])
             onnx.checker.check_model(onnx.load(str(path)))
 
 

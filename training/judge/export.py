@@ -22,16 +22,16 @@ def export(a):
         version = state["version"]
     path, n = Path(a.out) / "judge.onnx", 512
     example = (torch.rand(n, TRAITS), torch.zeros(n, NEAR), torch.rand(n, NEAR, BOND_TRAITS))
-    names = MANIFEST["inputs"]
+    inputs, outputs = MANIFEST["inputs"], MANIFEST["outputs"]
     torch.onnx.export(
         judge.eval(),
         example,
         path,
-        input_names=names,
-        output_names=[MANIFEST["output"]],
+        input_names=inputs,
+        output_names=outputs,
         opset_version=17,
         dynamo=False,
-        dynamic_axes={name: {0: "n"} for name in [*names, MANIFEST["output"]]},
+        dynamic_axes={name: {0: "n"} for name in [*inputs, *outputs]},
     )
     manifest.write(path, version, parameters=layers.parameters(judge))
 

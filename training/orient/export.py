@@ -22,7 +22,8 @@ def export(a):
     pieces, rng = Pieces(a.pieces), np.random.default_rng(1)
     model.voter = quantise(model.voter, [(pieces.batch(rng, 16)[0],) for _ in range(24)])
     path = a.out / "orient.onnx"
-    to_onnx(model, path, (torch.rand(1, 1, SIDE, SIDE),), [*MANIFEST["inputs"], MANIFEST["output"]])
+    example = (torch.rand(1, 1, SIDE, SIDE),)
+    to_onnx(model, path, example, MANIFEST["inputs"], MANIFEST["outputs"])
     manifest.write(path, state["version"], metrics=measure(model, a.count))
 
 

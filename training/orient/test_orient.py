@@ -142,7 +142,7 @@ class Votes(unittest.TestCase):
         self.assertLess((after - before).abs().max(), 0.05 * before.abs().max())
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "orient.onnx"
-            to_onnx(counted, path, (torch.rand(1, 1, 64, 64),), ["page", "votes"])
+            to_onnx(counted, path, (torch.rand(1, 1, 64, 64),), ["page"], ["votes"])
             onnx.checker.check_model(onnx.load(str(path)))
 
 

@@ -56,7 +56,7 @@ def write_parity(model, context, out):
         height, width = (n // N.MULTIPLE for n in rgb.shape[:2])
         told = context[..., i : i + height, :width].contiguous()
         with torch.no_grad():
-            logits = model(N.as_input(rgb[None]), told)
+            logits = N.logits(*model(N.as_input(rgb[None]), told))
         told[0].numpy().astype("<f4").tofile(path.with_suffix(".context.bin"))
         logits[0].numpy().astype("<f4").tofile(path.with_suffix(".bin"))
 
@@ -71,27 +71,31 @@ def main():
     model, state = load(a.checkpoint)
     parameters = [layers.parameters(m) for m in (model.segmenter, model.overview)]
     pages, windows = samples(model.overview)
-    model.segmenter = quantise(model.segmenter, windows)
-    model.overview = quantise(model.overview, pages)
+    segmenter = quantise(N.Answers(model.segmenter), windows)
+    overview = quantise(model.overview, pages)
 
     side = {2: "height", 3: "width"}
     cells = {2: "rows", 3: "columns"}
-    path = a.out / "segment.onnx"
+    path, m = a.out / "segment.onnx", N.SEGMENT
     example = (torch.rand(1, 12, 128, 128), torch.rand(1, N.CONTEXT, 8, 8))
-    names = [*N.SEGMENT["inputs"], N.SEGMENT["output"]]
-    to_onnx(
-        model.segmenter, path, example, names, {"image": side, "context": cells, "logits": side}
-    )
+    image, context, outputs = *m["inputs"], m["outputs"]
+    dynamic = {image: side, context: cells, **{name: side for name in outputs}}
+    integers = [image, *outputs]
+    meaning = to_onnx(segmenter, path, example, m["inputs"], outputs, dynamic, integers)
     manifest.write(
-        path, state["version"], parameters=parameters[0], metrics=state.get("metrics", {})
+        path,
+        state["version"],
+        parameters=parameters[0],
+        metrics=state.get("metrics", {}),
+        bytes=meaning,
     )
-    path = a.out / "overview.onnx"
-    to_onnx(model.overview, path, pages[0], [*N.OVERVIEW["inputs"], N.OVERVIEW["output"]])
-    manifest.write(path, state["version"], parameters=parameters[1])
+    path, m = a.out / "overview.onnx", N.OVERVIEW
+    meaning = to_onnx(overview, path, pages[0], m["inputs"], m["outputs"], integers=m["inputs"])
+    manifest.write(path, state["version"], parameters=parameters[1], bytes=meaning)
     with torch.no_grad():
-        context = model.overview(*pages[0])
+        context = overview(*pages[0])
     (a.out / "parity").mkdir(exist_ok=True)
-    write_parity(model.segmenter, context, a.out / "parity")
+    write_parity(segmenter, context, a.out / "parity")
 
 
 if __name__ == "__main__":

@@ -133,7 +133,7 @@ class Under(nn.Module):
         """x: what the Segmenter has decoded at its third level; skips: of the two above it."""
         for skip, reduce, decode in zip(skips, self.reduce, self.decode):
             x = decode(risen(reduce(x)) + skip)
-        return self.head(x)[:, :4]
+        return self.head(x)
 
 
 class Segmenter(nn.Module):
@@ -164,6 +164,10 @@ class Segmenter(nn.Module):
         self.under = Under()
 
     def forward(self, image, context):
+        return logits(*self.answers(image, context))
+
+    def answers(self, image, context):
+        """What [logits] makes logits of."""
         x = self.enter(self.stem(image - 0.5))
         skips = []
         for down, encode in zip(self.down, self.encode):
@@ -176,11 +180,27 @@ class Segmenter(nn.Module):
         ):
             x = decode(risen(reduce(x)) + skip)
             decoded.append(x)
-        rest, hand, both = self.head(x).split([8, 4, 4], 1)
-        written = torch.maximum(hand, both)
-        under = self.under(decoded[1], skips[1::-1])
-        hand, both = (written + (sign * under).clamp(max=0) for sign in (-1, 1))
-        return torch.cat([rest, hand, both], 1)
+        return self.head(x), self.under(decoded[1], skips[1::-1])
+
+
+def logits(classes, under):
+    """Logits of the classes, [n, 16, H/2, W/2], of those that do not know what lies under writing
+    and of the log-odds that it is print, [n, 16, H/2, W/2], of which four channels say it."""
+    rest, hand, both = classes.split([8, 4, 4], 1)
+    written, under = torch.maximum(hand, both), under[:, :4]
+    hand, both = (written + (sign * under).clamp(max=0) for sign in (-1, 1))
+    return torch.cat([rest, hand, both], 1)
+
+
+class Answers(nn.Module):
+    """A segmenter as it is exported: what logits are made of is left to who asks it."""
+
+    def __init__(self, segmenter):
+        super().__init__()
+        self.segmenter = segmenter
+
+    def forward(self, image, context):
+        return self.segmenter.answers(image, context)
 
 
 class Eye(nn.Module):

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -23,22 +24,21 @@ func openEngine() (*engine, error) {
 	e := &engine{}
 	e.Threads = 1
 	for _, n := range []struct {
-		read   func() ([]byte, models.Manifest, error)
-		layout nn.Layout
-		to     *nn.Runner
+		read func() ([]byte, models.Manifest, error)
+		to   *nn.Runner
 	}{
-		{models.Segment, nn.Segmenting, &e.Segmenter},
-		{models.Overview, nn.Overviewing, &e.Overview},
-		{models.Judge, nn.Judging, &e.Judge},
-		{models.Orient, nn.Orienting, &e.Orienter},
-		{models.Flatten, nn.Flattening, &e.Flattener},
+		{models.Segment, &e.Segmenter},
+		{models.Overview, &e.Overview},
+		{models.Judge, &e.Judge},
+		{models.Orient, &e.Orienter},
+		{models.Flatten, &e.Flattener},
 	} {
-		opened, err := stage.Network(n.read, n.layout)
+		opened, err := stage.Network(n.read)
 		if err != nil {
 			e.close()
 			return nil, err
 		}
-		m := &memory{ONNX: opened, said: map[[sha256.Size]byte][]float32{}}
+		m := &memory{ONNX: opened, said: map[[sha256.Size]byte][]nn.Tensor{}}
 		e.networks, *n.to = append(e.networks, m), m
 	}
 	_, manifest, err := models.Segment()
@@ -63,31 +63,40 @@ func (e *engine) learned() {
 type memory struct {
 	*nn.ONNX
 	mu   sync.Mutex
-	said map[[sha256.Size]byte][]float32
+	said map[[sha256.Size]byte][]nn.Tensor
 	full bool
 }
 
 // Run implements [nn.Runner].
-func (m *memory) Run(ctx context.Context, shape nn.Shape, in, out []float32) error {
+func (m *memory) Run(ctx context.Context, in, out []nn.Tensor) error {
 	h := sha256.New()
-	fmt.Fprint(h, shape)
-	h.Write(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(in))), 4*len(in)))
+	for _, t := range in {
+		fmt.Fprint(h, t.Dimensions)
+		h.Write(t.Bytes)
+		h.Write(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(t.Floats))), 4*len(t.Floats)))
+	}
 	key := [sha256.Size]byte(h.Sum(nil))
 	m.mu.Lock()
 	said, ok := m.said[key]
 	m.mu.Unlock()
 	if ok {
-		copy(out, said)
+		for i, t := range said {
+			copy(out[i].Floats, t.Floats)
+			copy(out[i].Bytes, t.Bytes)
+		}
 		return nil
 	}
-	if err := m.ONNX.Run(ctx, shape, in, out); err != nil {
+	if err := m.ONNX.Run(ctx, in, out); err != nil {
 		return err
 	}
 	if m.full {
 		return nil
 	}
+	for _, t := range out {
+		said = append(said, nn.Tensor{Floats: slices.Clone(t.Floats), Bytes: slices.Clone(t.Bytes)})
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.said[key] = append([]float32(nil), out...)
+	m.said[key] = said
 	return nil
 }

@@ -29,7 +29,7 @@ func gridOf(ctx context.Context, runner nn.Runner, m *raster.RGB, workers int) (
 	g := &gridSheet{w: shape.W / nn.GridStep, h: shape.H / nn.GridStep}
 	n := g.w * g.h
 	out := make([]float32, nn.GridPlanes*n)
-	if err := runner.Run(ctx, shape, in, out); err != nil {
+	if err := runner.Run(ctx, nn.Sheet(in), nn.SheetAnswer(out)); err != nil {
 		return nil, err
 	}
 	g.step = float64(nn.GridStep) / (float64(max(w, h)) / 2)

@@ -21,13 +21,13 @@ type bowingNetwork struct {
 	runs         int
 }
 
-func (b *bowingNetwork) Run(_ context.Context, shape nn.Shape, _, out []float32) error {
+func (b *bowingNetwork) Run(_ context.Context, _, out []nn.Tensor) error {
 	b.runs++
-	w, h := shape.W/nn.GridStep, shape.H/nn.GridStep
+	grid, w, h := out[0].Floats, nn.Whole.W/nn.GridStep, nn.Whole.H/nn.GridStep
 	for k := range w * h {
 		x := (float64(k%w) - float64(w-1)/2) / float64(w-1) * 2
-		out[w*h+k] = float32(b.steps * (1 - x*x))
-		out[2*w*h+k] = float32(math.Log(b.doubt))
+		grid[w*h+k] = float32(b.steps * (1 - x*x))
+		grid[2*w*h+k] = float32(math.Log(b.doubt))
 	}
 	return nil
 }

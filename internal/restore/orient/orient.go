@@ -127,7 +127,7 @@ func (p printed) askNetwork(ctx context.Context, runner nn.Runner, workers int) 
 		window(in, p.grey, p.w, at, side)
 		for back := range sides {
 			var out votes
-			if err := runner.Run(ctx, nn.Window, in, out[:]); err != nil {
+			if err := runner.Run(ctx, nn.Look(in), nn.LookAnswer(out[:])); err != nil {
 				return sum, err
 			}
 			if turned, probability := out.likeliest(); back == 0 && turned == 0 &&

@@ -1,6 +1,7 @@
 package segment
 
 import (
+	"bytes"
 	"context"
 
 	"unink/internal/nn"
@@ -19,20 +20,23 @@ func (n Networks) overview(ctx context.Context, p Picture, workers int) (*overvi
 	shape := nn.Overview
 	o := &overview{scale: min(float64(shape.W)/float64(max(p.W, p.H)), nn.LargestOverview)}
 	small := raster.Resize(p.Page, raster.Scaled(p.W, o.scale), raster.Scaled(p.H, o.scale), workers)
-	in := make([]float32, 3*shape.Pixels())
-	for i := range in {
-		in[i] = 1
-	}
+	squares := make([]uint8, shape.Squares()*nn.SquareInputs)
+	told := levelsOf(p.Gain, nn.PageBytes)
 	for c, plane := range small.Pix {
-		for y := range small.H {
-			line := nn.Line(in, shape, c, y)
-			for x, v := range plane[y*small.W:][:small.W] {
-				line[x%2][x/2] = min(float32(v)*p.Gain[c]/255, 1)
+		var lines [nn.SquareSide][]uint8
+		for i := 0; i < shape.H; i += nn.SquareSide {
+			for k := range lines {
+				lines[k] = bytes.Repeat([]uint8{255}, shape.W)
+				if y := i + k; y < small.H {
+					copy(lines[k], plane[y*small.W:][:small.W])
+				}
 			}
+			row := squares[i/nn.SquareSide*(shape.W/nn.SquareSide)*nn.SquareInputs:]
+			square(row[c*nn.SquarePixels:], lines, &told[c])
 		}
 	}
 	o.v = make([]float32, nn.ContextPlanes*(shape.W/nn.ContextStride)*(shape.H/nn.ContextStride))
-	return o, n.Overview.Run(ctx, shape, in, o.v)
+	return o, n.Overview.Run(ctx, nn.Page(squares), nn.PageAnswer(o.v))
 }
 
 // under fills to with what the overview says of the cells of a tile at x, y of the picture.

@@ -36,24 +36,46 @@ const (
 )
 
 // paste takes a tile's core over into the scores.
-func (s *Scores) paste(logits []float32, tile nn.Shape, tx, ty tileSpan) {
+func (s *Scores) paste(t *tile, tx, ty tileSpan) {
+	columns := t.W / nn.SquareSide
 	for y := ty.core0; y < ty.core1; y++ {
-		line := func(class int) [2][]float32 { return nn.Line(logits, tile, class, y-ty.at) }
-		papers, prints := line(nn.Paper), line(nn.Print)
-		hands, boths := line(nn.Handwriting), line(nn.Both)
+		line, inSquare := (y-ty.at)/nn.SquareSide*columns, (y-ty.at)%nn.SquareSide*nn.SquareSide
 		toHand, toPrint := s.Hand[y*s.W:][:tx.core1], s.Print[y*s.W:][:tx.core1]
-		for side := range 2 {
-			first := tx.core0 + (tx.core0-tx.at+side)%2
-			papers, prints := papers[side], prints[side]
-			hands, boths := hands[side][:len(papers)], boths[side][:len(papers)]
-			for x, i := first, (first-tx.at)/2; x < tx.core1; x, i = x+2, i+1 {
-				paper, print, hand, both := papers[i], prints[i], hands[i], boths[i]
-				toHand[x] = score(raster.Larger(hand, both) - raster.Larger(paper, print))
-				toPrint[x] = score(raster.Larger(print, both) - raster.Larger(paper, hand))
-			}
+		for x := tx.core0; x < tx.core1; x++ {
+			at := (line + (x-tx.at)/nn.SquareSide) * nn.SquareOutputs
+			k := inSquare + (x-tx.at)%nn.SquareSide
+			classes := (*[nn.SquareOutputs]uint8)(t.classes[at:])
+			toHand[x], toPrint[x] = scoresOf(
+				classes[nn.Paper*nn.SquarePixels+k&3], classes[nn.Print*nn.SquarePixels+k&3],
+				max(classes[nn.Handwriting*nn.SquarePixels+k&3], classes[nn.Both*nn.SquarePixels+k&3]),
+				t.under[at+k])
 		}
 	}
 }
+
+// scoresOf are those of a pixel, by the network's logits of paper, print and what is written, and
+// the log-odds that print lies under it if it is written.
+func scoresOf(paper, print, written, under uint8) (hand, printed int8) {
+	hand = margins[written][max(paper, print)]
+	odds, lesser := unders[under], logits[written]
+	if odds >= 0 { // handwriting is less likely than both
+		return hand, score(logits[max(print, written)] - raster.Larger(logits[paper], lesser-odds))
+	}
+	return hand, score(raster.Larger(logits[print], lesser+odds) - logits[max(paper, written)])
+}
+
+// What bytes of the network's answers stand for, and the score of one logit above another.
+var logits, unders, margins = func() (logits, unders [256]float32, margins [256][256]int8) {
+	for v := range logits {
+		logits[v], unders[v] = nn.ClassBytes.Value(uint8(v)), nn.UnderBytes.Value(uint8(v))
+	}
+	for v := range margins {
+		for than := range margins[v] {
+			margins[v][than] = score(logits[v] - logits[than])
+		}
+	}
+	return logits, unders, margins
+}()
 
 func score(v float32) int8 { return int8(min(max(int32(v*Unit), -127), 127)) }
 

@@ -38,9 +38,8 @@ func (n Networks) shown(p Picture, workers int) Picture {
 
 // Probe runs an empty tile through the network.
 func (n Networks) Probe(ctx context.Context) error {
-	shape := nn.LargestTile
-	return n.Tiles.Run(ctx, shape, make([]float32, nn.TileInputs(shape)),
-		make([]float32, nn.Classes*shape.Pixels()))
+	t := newTile(nn.LargestTile)
+	return t.ask(ctx, n.Tiles)
 }
 
 // Classify classifies every pixel of the working picture, so many tiles at once.
@@ -66,6 +65,7 @@ func (n Networks) look(ctx context.Context, p Picture, workers int) (*Scores, er
 	}
 	division := tilingOf(inked.Dx(), inked.Dy())
 	shape := division.shape
+	told := levelsOf(p.Gain, nn.TileBytes)
 	var tiles [][2]tileSpan
 	for _, ty := range tileSpans(inked.Min.Y, inked.Dy(), shape.H, division.rows) {
 		for _, tx := range tileSpans(inked.Min.X, inked.Dx(), shape.W, division.columns) {
@@ -76,21 +76,40 @@ func (n Networks) look(ctx context.Context, p Picture, workers int) (*Scores, er
 	group, ctx := errgroup.WithContext(ctx)
 	for range min(workers, len(tiles)) {
 		group.Go(func() error {
-			in, out := make([]float32, nn.TileInputs(shape)), make([]float32, nn.Classes*shape.Pixels())
+			t := newTile(shape)
 			for i := next.Add(1) - 1; i < int64(len(tiles)); i = next.Add(1) - 1 {
 				if err := ctx.Err(); err != nil {
 					return err
 				}
 				tx, ty := tiles[i][0], tiles[i][1]
-				cut(in, p.RGB, p.Gain, shape, tx.at, ty.at)
-				page.under(in[3*shape.Pixels():], shape, tx.at, ty.at)
-				if err := n.Tiles.Run(ctx, shape, in, out); err != nil {
+				cut(t.squares, p.RGB, told, shape, tx.at, ty.at)
+				page.under(t.context, shape, tx.at, ty.at)
+				if err := t.ask(ctx, n.Tiles); err != nil {
 					return err
 				}
-				s.paste(out, shape, tx, ty)
+				s.paste(t, tx, ty)
 			}
 			return nil
 		})
 	}
 	return s, group.Wait()
+}
+
+// tile is what the network is told of a part of the picture, and what it answers.
+type tile struct {
+	nn.Shape
+	squares        []uint8
+	context        []float32
+	classes, under []uint8
+}
+
+func newTile(s nn.Shape) *tile {
+	n := s.Squares()
+	return &tile{s, make([]uint8, n*nn.SquareInputs), make([]float32, nn.ContextPlanes*s.Cells()),
+		make([]uint8, n*nn.SquareOutputs), make([]uint8, n*nn.SquareOutputs)}
+}
+
+func (t *tile) ask(ctx context.Context, network nn.Runner) error {
+	return network.Run(ctx, nn.Tile(t.Shape, t.squares, t.context),
+		nn.TileAnswer(t.Shape, t.classes, t.under))
 }

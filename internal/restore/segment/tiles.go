@@ -6,6 +6,7 @@ import (
 
 	"unink/internal/nn"
 	"unink/internal/raster"
+	"unink/models"
 )
 
 // WorkingEm is the em of body text in the working picture, in pixels. In these pixels the stages
@@ -81,30 +82,58 @@ func tileSpans(from, n, side, count int) []tileSpan {
 	return out
 }
 
-// cut fills a tile from the picture at x, y, mirrored beyond its borders.
-func cut(to []float32, m *raster.RGB, gain [3]float32, tile nn.Shape, x, y int) {
-	row := make([]uint8, tile.W)
-	first, end := min(max(-x, 0), tile.W), max(min(m.W-x, tile.W), 0) // columns within the picture
+// levels are the bytes by which a network is told the values of each channel.
+type levels [3][256]uint8
+
+// levelsOf are those of a picture whose planes have such gains.
+func levelsOf(gain [3]float32, meaning models.Bytes) *levels {
+	var out levels
+	for c := range out {
+		for v := range out[c] {
+			out[c][v] = meaning.Round(min(float32(v)*(gain[c]/255), 1) - 0.5)
+		}
+	}
+	return &out
+}
+
+// cut fills the squares of a tile from the picture at x, y, mirrored beyond its borders.
+func cut(to []uint8, m *raster.RGB, told *levels, tile nn.Shape, x, y int) {
+	var lines [nn.SquareSide][]uint8
+	for i := range lines {
+		lines[i] = make([]uint8, tile.W)
+	}
 	for c, plane := range m.Pix {
-		var light [256]float32 // of each value
-		for v := range light {
-			light[v] = min(float32(v)*(gain[c]/255), 1)
+		for i := 0; i < tile.H; i += nn.SquareSide {
+			for k, line := range lines {
+				mirrored(line, plane[raster.Reflect(y+i+k, m.H)*m.W:][:m.W], x)
+			}
+			row := to[i/nn.SquareSide*(tile.W/nn.SquareSide)*nn.SquareInputs:]
+			square(row[c*nn.SquarePixels:], lines, &told[c])
 		}
-		for i := range tile.H {
-			from := plane[raster.Reflect(y+i, m.H)*m.W:][:m.W]
-			copy(row[first:end], from[x+first:])
-			for j := range first {
-				row[j] = from[raster.Reflect(x+j, m.W)]
-			}
-			for j := end; j < tile.W; j++ {
-				row[j] = from[raster.Reflect(x+j, m.W)]
-			}
-			line := nn.Line(to, tile, c, i)
-			even, odd := line[0], line[1][:len(line[0])]
-			for j := range even {
-				even[j], odd[j] = light[row[2*j]], light[row[2*j+1]]
-			}
-		}
+	}
+}
+
+// mirrored fills to with a line from x on, mirrored beyond its ends.
+func mirrored(to, line []uint8, x int) {
+	first, end := min(max(-x, 0), len(to)), max(min(len(line)-x, len(to)), 0) // within the line
+	if first < end {
+		copy(to[first:end], line[x+first:])
+	}
+	for j := range first {
+		to[j] = line[raster.Reflect(x+j, len(line))]
+	}
+	for j := max(first, end); j < len(to); j++ {
+		to[j] = line[raster.Reflect(x+j, len(line))]
+	}
+}
+
+// square fills one channel of a row of squares from the lines of pixels.
+func square(to []uint8, lines [nn.SquareSide][]uint8, told *[256]uint8) {
+	top, bottom := lines[0], lines[1][:len(lines[0])]
+	for j := 0; j+1 < len(top); j += nn.SquareSide {
+		at := (*[nn.SquarePixels]uint8)(to[j/nn.SquareSide*nn.SquareInputs:])
+		at[0], at[1] = told[top[j]], told[top[j+1]]
+		at[2], at[3] = told[bottom[j]], told[bottom[j+1]]
 	}
 }
 

@@ -151,9 +151,8 @@ func (b bond) traits(from, to *region) []float32 {
 func (v *Survey) Judge(ctx context.Context, judge nn.Runner) ([]float64, error) {
 	order := v.largest(nn.MostRegions)
 	n := nn.RegionsFor(len(order))
-	in := make([]float32, nn.JudgeInputs(n))
-	traits, near := in[:n*nn.RegionTraits], in[n*nn.RegionTraits:][:n*nn.RegionBonds]
-	bonds := in[n*(nn.RegionTraits+nn.RegionBonds):]
+	traits, near := make([]float32, n*nn.RegionTraits), make([]float32, n*nn.RegionBonds)
+	bonds := make([]float32, n*nn.RegionBonds*nn.BondTraits)
 	place := make([]int, v.Regions())
 	for at, i := range order {
 		place[i] = at + 1
@@ -169,7 +168,7 @@ func (v *Survey) Judge(ctx context.Context, judge nn.Runner) ([]float64, error) 
 		}
 	}
 	out := make([]float32, n)
-	if err := judge.Run(ctx, nn.Regions(n), in, out); err != nil {
+	if err := judge.Run(ctx, nn.Regions(n, traits, near, bonds), nn.RegionsAnswer(out)); err != nil {
 		return nil, err
 	}
 	odds := slices.Clone(v.hand)

@@ -54,12 +54,12 @@ func TestNeighboursAreFoundNearestFirst(t *testing.T) {
 // counting is a judge that is sure of every region, and counts those it was given.
 type counting struct{ given int }
 
-func (c *counting) Run(_ context.Context, regions nn.Shape, in, out []float32) error {
-	for i := range regions.H {
-		if in[i*nn.RegionTraits] > 0 {
+func (c *counting) Run(_ context.Context, in, out []nn.Tensor) error {
+	for i := range out[0].Floats {
+		if in[0].Floats[i*nn.RegionTraits] > 0 {
 			c.given++
 		}
-		out[i] = float32(i + 10)
+		out[0].Floats[i] = float32(i + 10)
 	}
 	return nil
 }

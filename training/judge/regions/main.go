@@ -74,20 +74,17 @@ func run(dir, out string, from fs.FS) error {
 func open(from fs.FS) (*restore.Engine, error) {
 	e := &restore.Engine{Threads: runtime.NumCPU()}
 	for _, n := range []struct {
-		name   string
-		layout nn.Layout
-		to     *nn.Runner
+		name string
+		to   *nn.Runner
 	}{
-		{"overview", nn.Overviewing, &e.Overview},
-		{"segment", nn.Segmenting, &e.Segmenter},
+		{"overview", &e.Overview},
+		{"segment", &e.Segmenter},
 	} {
 		onnx, m, err := models.Read(from, n.name)
 		if err != nil {
 			return nil, err
 		}
-		runner, err := nn.Open(nn.Config{
-			Model: onnx, Inputs: m.Inputs, Output: m.Output, Layout: n.layout,
-		})
+		runner, err := nn.Open(nn.Config{Model: onnx, Inputs: m.Inputs, Outputs: m.Outputs})
 		if err != nil {
 			return nil, err
 		}
