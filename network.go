@@ -11,16 +11,15 @@ import (
 	"unink/models"
 )
 
-// network is one of the trained networks, and how many threads it runs on. It
-// is opened by open, or else by its first run.
+// network is one of the trained networks, and how many threads it runs on. It is opened by open, or
+// else by its first run.
 type network struct {
-	read    func() ([]byte, models.Manifest, error)
+	models.Network
 	threads int
 	cfg     Config
 
-	mu       sync.Mutex
-	opened   *nn.ONNX // nil before
-	manifest models.Manifest
+	mu     sync.Mutex
+	opened *nn.ONNX // nil before
 }
 
 // openAll opens networks, all at once: most of it is ONNX Runtime's own preparation of each.
@@ -55,18 +54,13 @@ func (n *network) open() (*nn.ONNX, error) {
 	if n.opened != nil {
 		return n.opened, nil
 	}
-	onnx, manifest, err := n.read()
-	if err != nil {
-		return nil, err
-	}
 	opened, err := nn.Open(nn.Config{
-		Model: onnx, Inputs: manifest.Inputs, Outputs: manifest.Outputs,
-		Threads: n.threads, Device: n.cfg.Device, Library: n.cfg.Library,
+		Network: n.Network, Threads: n.threads, Device: n.cfg.Device, Library: n.cfg.Library,
 	})
 	if err != nil {
 		return nil, err
 	}
-	n.opened, n.manifest = opened, manifest
+	n.opened = opened
 	return opened, nil
 }
 

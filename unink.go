@@ -65,11 +65,11 @@ func New(cfg Config) (*Cleaner, error) {
 	}
 	const tiles = 4 // of a page of A4, worked on at once where there are threads for it
 	nets := []*network{
-		{read: models.Segment, threads: max(1, cfg.Threads/tiles)},
-		{read: models.Overview, threads: cfg.Threads},
-		{read: models.Judge, threads: cfg.Threads},
-		{read: models.Orient, threads: cfg.Threads},
-		{read: models.Flatten, threads: cfg.Threads},
+		{Network: models.Segment(), threads: max(1, cfg.Threads/tiles)},
+		{Network: models.Overview(), threads: cfg.Threads},
+		{Network: models.Judge(), threads: cfg.Threads},
+		{Network: models.Orient(), threads: cfg.Threads},
+		{Network: models.Flatten(), threads: cfg.Threads},
 	}
 	for _, n := range nets {
 		n.cfg = cfg
@@ -87,13 +87,13 @@ func New(cfg Config) (*Cleaner, error) {
 		nets:   nets,
 		engine: restore.Engine{
 			Segmenter: segmenter, Overview: nets[1], Judge: nets[2], Orienter: nets[3], Flattener: nets[4],
-			Em: segmenter.manifest.Em, Threads: cfg.Threads, Show: cfg.Show,
+			Em: segmenter.Em, Threads: cfg.Threads, Show: cfg.Show,
 		},
 		about: Description{
 			Library:      "ONNX Runtime " + nn.LibraryVersion(),
-			Model:        segmenter.manifest.Name,
-			ModelVersion: segmenter.manifest.Version,
-			ModelSHA256:  segmenter.manifest.SHA256,
+			Model:        segmenter.Name,
+			ModelVersion: segmenter.Version,
+			ModelSHA256:  segmenter.SHA256,
 			Device:       segmenter.opened.Device(),
 			Threads:      cfg.Threads,
 		},

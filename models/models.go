@@ -84,63 +84,64 @@ func Of(name string) Manifest {
 	return m
 }
 
-// Segment returns the network that tells handwriting from print, and its manifest. It looks at a
+// Segment returns the network that tells handwriting from print. It looks at a
 // picture in squares of 2×2 pixels, of each of which values lie together: those of the top left,
 // top right, bottom left and bottom right pixel for one channel, then for the next. Its inputs are
-// uint8 [1, H/2, W/2, 12] of RGB from 0 to 1, less a half, with H and W multiples of 32, and float32
-// [1, 64, H/32, W/32], what the overview says of the places under it. Its outputs are uint8
+// uint8 [1, H/2, W/2, 12] of RGB from 0 to 1, less a half, with H and W multiples of 32, and a
+// float32 [1, 64, H/32, W/32], what the overview says of the places under it. Its outputs are uint8
 // [1, H/2, W/2, 16]: logits of paper, print, handwriting, handwriting over print, which do not know
 // yet what lies under handwriting, and the log-odds that it is print, four values and twelve that
 // say nothing. The manifest tells what the bytes stand for.
-func Segment() (onnx []byte, m Manifest, err error) { return read("segment") }
+func Segment() Network { return embedded("segment") }
 
-// Overview returns the network that looks at the whole page, and its manifest. Its input is a
-// uint8 tensor [1, 256, 256, 12], a picture of 512×512 in squares as the segmenter's: the page at
-// the top left, as large as it fits but at most at half the scale of the segmenter, the rest white.
-// Its output is a float32 tensor [1, 64, 64, 64]: the context, a vector for each square of 8 pixels.
-func Overview() (onnx []byte, m Manifest, err error) { return read("overview") }
+// Overview returns the network that looks at the whole page. Its input is a uint8 tensor
+// [1, 256, 256, 12], a picture of 512×512 in squares as the segmenter's: the page at the top left,
+// as large as it fits but at most at half the scale of the segmenter, the rest white. Its output is
+// a float32 tensor [1, 64, 64, 64]: the context, a vector for each square of 8 pixels.
+func Overview() Network { return embedded("overview") }
 
-// Judge returns the network that tells which of a page's regions of ink were written, and its
-// manifest. Its inputs are float32 tensors, as [unink/internal/nn.Judging] has them: [N, 21] of
-// each region, [N, 8] the indices of its neighbours, [N, 8, 7] of each of these; its output is one
-// [N] of log-odds.
-func Judge() (onnx []byte, m Manifest, err error) { return read("judge") }
+// Judge returns the network that tells which of a page's regions of ink were written. Its inputs
+// are float32 tensors, as [unink/internal/nn.Regions] has them: [N, 21] of each region, [N, 8] the
+// indices of its neighbours, [N, 8, 7] of each of these; its output is one [N] of log-odds.
+func Judge() Network { return embedded("judge") }
 
-// Orient returns the network that tells which way up a page lies, and its manifest. Its input is a
-// float32 tensor [1, 1, 384, 384], grey from 0 to 1; its output is one [1, 5]: the sums of the
-// votes for turned clockwise by 0, 90, 180 and 270 degrees, and of what they weigh.
-func Orient() (onnx []byte, m Manifest, err error) { return read("orient") }
+// Orient returns the network that tells which way up a page lies. Its input is a float32 tensor
+// [1, 1, 384, 384], grey from 0 to 1; its output is one [1, 5]: the sums of the votes for turned
+// clockwise by 0, 90, 180 and 270 degrees, and of what they weigh.
+func Orient() Network { return embedded("orient") }
 
-// Flatten returns the network that tells how a sheet is bent, and its manifest. Its input is a
-// float32 tensor [1, 1, 416, 320], grey from 0 to 1: the whole page; its output is one [1, 3, 26,
-// 20]: a coarse backward grid, as [unink/internal/nn.GridPlanes] says.
-func Flatten() (onnx []byte, m Manifest, err error) { return read("flatten") }
+// Flatten returns the network that tells how a sheet is bent. Its input is a float32 tensor [1, 1,
+// 416, 320], grey from 0 to 1: the whole page; its output is one [1, 3, 26, 20]: a coarse backward
+// grid, as [unink/internal/nn.GridPlanes] says.
+func Flatten() Network { return embedded("flatten") }
 
-func read(name string) (onnx []byte, m Manifest, err error) {
-	return check(manifests, name, network)
+func embedded(name string) Network {
+	return Network{Of(name), func() ([]byte, error) { return network(name) }}
 }
 
-// Read reads NAME.onnx and its manifest, NAME.json, and checks that they belong together.
-func Read(from fs.FS, name string) (onnx []byte, m Manifest, err error) {
-	return check(from, name, func(name string) ([]byte, error) {
-		return fs.ReadFile(from, name+".onnx")
-	})
+// Read reads the manifest of a network, NAME.json, beside which NAME.onnx is to lie.
+func Read(from fs.FS, name string) (Network, error) {
+	m, err := manifest(from, name)
+	return Network{m, func() ([]byte, error) { return fs.ReadFile(from, name+".onnx") }}, err
 }
 
-// check reads a manifest and the network that belongs to it.
-func check(from fs.FS, name string, network func(name string) ([]byte, error)) (onnx []byte,
-	m Manifest, err error) {
-	if m, err = manifest(from, name); err != nil {
-		return nil, m, err
+// Network is a network and what is known of it.
+type Network struct {
+	Manifest
+	read func() ([]byte, error)
+}
+
+// ONNX reads the network's file, and checks that its manifest belongs to it.
+func (n Network) ONNX() ([]byte, error) {
+	onnx, err := n.read()
+	if err != nil {
+		return nil, err
 	}
-	if onnx, err = network(name); err != nil {
-		return nil, m, err
+	if sum := sha256.Sum256(onnx); hex.EncodeToString(sum[:]) != n.SHA256 {
+		return nil, fmt.Errorf("%s.onnx does not match the SHA-256 in %s.json: run \"make deps\" "+
+			"after it was trained anew", n.Name, n.Name)
 	}
-	if sum := sha256.Sum256(onnx); hex.EncodeToString(sum[:]) != m.SHA256 {
-		return nil, m, fmt.Errorf("%s.onnx does not match the SHA-256 in %s.json: run \"make deps\" "+
-			"after it was trained anew", name, name)
-	}
-	return onnx, m, nil
+	return onnx, nil
 }
 
 func manifest(from fs.FS, name string) (m Manifest, err error) {

@@ -81,7 +81,7 @@ func run(dir, out string) error {
 			return err
 		}
 	}
-	runner, err := stage.Network(models.Flatten)
+	runner, err := stage.Network(models.Flatten())
 	if err != nil {
 		return err
 	}

@@ -61,7 +61,7 @@ func run(dir string, verbose bool) error {
 	if err != nil {
 		return err
 	}
-	runner, err := stage.Network(models.Orient)
+	runner, err := stage.Network(models.Orient())
 	if err != nil {
 		return err
 	}

@@ -41,11 +41,6 @@ func Page(path string) (*image.RGBA, error) {
 }
 
 // Network opens one of the trained networks, with a thread for each CPU. The caller closes it.
-func Network(read func() ([]byte, models.Manifest, error)) (*nn.ONNX, error) {
-	onnx, manifest, err := read()
-	if err != nil {
-		return nil, err
-	}
-	return nn.Open(nn.Config{Model: onnx, Inputs: manifest.Inputs, Outputs: manifest.Outputs,
-		Threads: runtime.GOMAXPROCS(0)})
+func Network(n models.Network) (*nn.ONNX, error) {
+	return nn.Open(nn.Config{Network: n, Threads: runtime.GOMAXPROCS(0)})
 }

@@ -23,9 +23,7 @@ var ErrDevice = errors.New("the inference device is not usable")
 
 // Config says how an [ONNX] runner works.
 type Config struct {
-	Model   []byte   // the network, as an ONNX file
-	Inputs  []string // names of its tensors
-	Outputs []string
+	Network models.Network
 	Threads int    // CPU threads for one tile; 0 is 1. As many tiles run at once as there are CPUs for
 	Device  string // "cpu" (also when empty) or "cuda"
 	// path of another ONNX Runtime library, of the same release; empty is the built-in one

@@ -34,7 +34,7 @@ func Open(cfg Config) (*ONNX, error) {
 	if err := initialize(cfg.Library); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDevice, err)
 	}
-	session, err := newSession(cfg)
+	session, err := openSession(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -100,14 +100,20 @@ func (o *ONNX) Device() string { return o.device }
 // LibraryVersion is the version of ONNX Runtime in use.
 func LibraryVersion() string { return ort.GetVersion() }
 
-func newSession(cfg Config) (*ort.DynamicAdvancedSession, error) {
+// newSession opens a network. What the library makes of it goes to a file, if one is named.
+func newSession(cfg Config, model []byte, made string) (*ort.DynamicAdvancedSession, error) {
 	options, err := sessionOptions(cfg)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = options.Destroy() }()
+	if made != "" {
+		if err := options.SetOptimizedModelFilePath(made); err != nil {
+			return nil, err
+		}
+	}
 	session, err := ort.NewDynamicAdvancedSessionWithONNXData(
-		cfg.Model, cfg.Inputs, cfg.Outputs, options,
+		model, cfg.Network.Inputs, cfg.Network.Outputs, options,
 	)
 	if err != nil {
 		return nil, fmt.Errorf("%w: loading the network: %w", ErrDevice, err)

@@ -35,13 +35,17 @@ func Open(cfg Config) (*ONNX, error) {
 		return nil, fmt.Errorf("%w: the page has not loaded onnxruntime-web as %s", ErrDevice,
 			runtimeName)
 	}
-	model := js.Global().Get("Uint8Array").New(len(cfg.Model))
-	js.CopyBytesToJS(model, cfg.Model)
+	onnx, err := cfg.Network.ONNX()
+	if err != nil {
+		return nil, err
+	}
+	model := js.Global().Get("Uint8Array").New(len(onnx))
+	js.CopyBytesToJS(model, onnx)
 	session, err := await(ort.Get("InferenceSession").Call("create", model))
 	if err != nil {
 		return nil, fmt.Errorf("%w: loading the network: %w", ErrDevice, err)
 	}
-	return &ONNX{session, cfg.Inputs, cfg.Outputs}, nil
+	return &ONNX{session, cfg.Network.Inputs, cfg.Network.Outputs}, nil
 }
 
 // newTensor makes a tensor as the runtime has it.

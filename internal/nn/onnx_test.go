@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,11 +18,7 @@ import (
 
 func open(t testing.TB) *ONNX {
 	t.Helper()
-	data, m, err := models.Segment()
-	if err != nil {
-		t.Fatal(err)
-	}
-	o, err := Open(Config{Model: data, Inputs: m.Inputs, Outputs: m.Outputs})
+	o, err := Open(Config{Network: models.Segment()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,12 +190,8 @@ func TestRunStopsBeforeItBegins(t *testing.T) {
 
 // A device that is asked for and not there is an error, not a silent fall back.
 func TestUnusableDevice(t *testing.T) {
-	data, m, err := models.Segment()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, device := range []string{"cuda", "abacus"} {
-		_, err := Open(Config{Model: data, Inputs: m.Inputs, Outputs: m.Outputs, Device: device})
+		_, err := Open(Config{Network: models.Segment(), Device: device})
 		if !errors.Is(err, ErrDevice) || !strings.Contains(err.Error(), "cpu") {
 			t.Errorf("%s: %v", device, err)
 		}
@@ -247,6 +240,67 @@ func TestLibraryWithoutCacheFolder(t *testing.T) {
 	}
 	if left, _ := os.ReadDir(os.Getenv("TMPDIR")); len(left) != 0 {
 		t.Errorf("left behind: %v", left)
+	}
+}
+
+// What the library makes of a network is kept, is used again, and comes to the same. A damaged copy
+// is not used, and replaced.
+func TestPreparedNetworkIsKept(t *testing.T) {
+	cache := t.TempDir()
+	t.Setenv("XDG_CACHE_HOME", cache)
+	t.Setenv("HOME", cache)
+	network := models.Orient()
+	in, out := Look(make([]float32, Window.Pixels())), LookAnswer(make([]float32, Votes))
+	for i := range in[0].Floats {
+		in[0].Floats[i] = float32(i%29) / 29
+	}
+	answer := func() []float32 {
+		o, err := Open(Config{Network: network})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(o.Run(t.Context(), in, out), o.Close()); err != nil {
+			t.Fatal(err)
+		}
+		return slices.Clone(out[0].Floats)
+	}
+	first := answer()
+	files, err := filepath.Glob(filepath.Join(cache, "*", "network-*"))
+	if more, _ := filepath.Glob(filepath.Join(cache, "*", "*", "network-*")); err == nil {
+		files = append(files, more...) // macOS has its caches deeper
+	}
+	if len(files) != 1 {
+		t.Fatalf("kept: %v", files)
+	}
+	kept, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again := answer(); !slices.Equal(first, again) {
+		t.Errorf("as kept it says %v, at first %v", again, first)
+	}
+	damaged := slices.Clone(kept)
+	damaged[len(damaged)/2] ^= 1
+	for name, content := range map[string][]byte{"damaged": damaged, "empty": {}, "cut short": kept[:99]} {
+		if err := os.WriteFile(files[0], content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if again := answer(); !slices.Equal(first, again) {
+			t.Errorf("%s: it says %v, at first %v", name, again, first)
+		}
+		if now, err := os.ReadFile(files[0]); err != nil || !bytes.Equal(now, kept) {
+			t.Errorf("%s: it is not replaced: %d bytes for %d, %v", name, len(now), len(kept), err)
+		}
+	}
+	left, err := filepath.Glob(filepath.Join(filepath.Dir(files[0]), ".prepare-*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	// Where nothing can be kept it works all the same.
+	t.Setenv("XDG_CACHE_HOME", "/dev/null")
+	t.Setenv("HOME", "/dev/null")
+	if again := answer(); !slices.Equal(first, again) {
+		t.Errorf("without a cache it says %v, at first %v", again, first)
 	}
 }
 

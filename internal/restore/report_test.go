@@ -17,7 +17,8 @@ type turned struct{ quarters, runs int }
 
 func (q *turned) Run(_ context.Context, _, out []nn.Tensor) error {
 	clear(out[0].Floats)
-	out[0].Floats[(q.quarters+3*q.runs)%4] = 20 // each time it is shown a page turned back by another quarter
+	// Each time it is shown a page turned back by another quarter.
+	out[0].Floats[(q.quarters+3*q.runs)%4] = 20
 	q.runs++
 	return nil
 }

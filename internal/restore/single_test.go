@@ -2,7 +2,6 @@ package restore
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -10,6 +9,7 @@ import (
 	"unink/internal/restore/measure"
 	"unink/internal/restore/orient"
 	"unink/internal/restore/restoretest"
+	"unink/models"
 )
 
 // A thumbnail's print says nothing, so that no time is spent on it.
@@ -27,12 +27,7 @@ func TestPrintTooSmallToReadIsNotLookedAt(t *testing.T) {
 
 func BenchmarkOrient(b *testing.B) {
 	root := filepath.Join("..", "..")
-	onnx, err := os.ReadFile(filepath.Join(root, "models", "orient.onnx"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	runner, err := nn.Open(nn.Config{Model: onnx, Inputs: []string{"page"}, Outputs: []string{"votes"},
-		Threads: 2})
+	runner, err := nn.Open(nn.Config{Network: models.Orient(), Threads: 2})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -38,7 +38,8 @@ class Export(unittest.TestCase):
             want = rounded(samples[0][0][:1]).numpy()
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "step.onnx"
-            meaning = to_onnx(rounded, path, (samples[0][0][:1],), ["x"], ["y"], integers=["x", "y"])
+            example = (samples[0][0][:1],)
+            meaning = to_onnx(rounded, path, example, ["x"], ["y"], integers=["x", "y"])
             written = onnx.load(str(path))
         onnx.checker.check_model(written)
         self.assertNotIn("Resize", [n.op_type for n in written.graph.node])

@@ -24,16 +24,16 @@ func openEngine() (*engine, error) {
 	e := &engine{}
 	e.Threads = 1
 	for _, n := range []struct {
-		read func() ([]byte, models.Manifest, error)
-		to   *nn.Runner
+		network models.Network
+		to      *nn.Runner
 	}{
-		{models.Segment, &e.Segmenter},
-		{models.Overview, &e.Overview},
-		{models.Judge, &e.Judge},
-		{models.Orient, &e.Orienter},
-		{models.Flatten, &e.Flattener},
+		{models.Segment(), &e.Segmenter},
+		{models.Overview(), &e.Overview},
+		{models.Judge(), &e.Judge},
+		{models.Orient(), &e.Orienter},
+		{models.Flatten(), &e.Flattener},
 	} {
-		opened, err := stage.Network(n.read)
+		opened, err := stage.Network(n.network)
 		if err != nil {
 			e.close()
 			return nil, err
@@ -41,9 +41,8 @@ func openEngine() (*engine, error) {
 		m := &memory{ONNX: opened, said: map[[sha256.Size]byte][]nn.Tensor{}}
 		e.networks, *n.to = append(e.networks, m), m
 	}
-	_, manifest, err := models.Segment()
-	e.Em = manifest.Em
-	return e, err
+	e.Em = models.Segment().Em
+	return e, nil
 }
 
 func (e *engine) close() {

@@ -21,7 +21,7 @@ func (n Networks) overview(ctx context.Context, p Picture, workers int) (*overvi
 	o := &overview{scale: min(float64(shape.W)/float64(max(p.W, p.H)), nn.LargestOverview)}
 	small := raster.Resize(p.Page, raster.Scaled(p.W, o.scale), raster.Scaled(p.H, o.scale), workers)
 	squares := make([]uint8, shape.Squares()*nn.SquareInputs)
-	told := levelsOf(p.Gain, nn.PageBytes)
+	told := levelsOf(p.Gain, nn.PageBytes.Round)
 	for c, plane := range small.Pix {
 		var lines [nn.SquareSide][]uint8
 		for i := 0; i < shape.H; i += nn.SquareSide {

@@ -36,7 +36,7 @@ const (
 )
 
 // paste takes a tile's core over into the scores.
-func (s *Scores) paste(t *tile, tx, ty tileSpan) {
+func (s *Scores) paste(t *piece, tx, ty tileSpan) {
 	columns := t.W / nn.SquareSide
 	for y := ty.core0; y < ty.core1; y++ {
 		line, inSquare := (y-ty.at)/nn.SquareSide*columns, (y-ty.at)%nn.SquareSide*nn.SquareSide
@@ -65,16 +65,16 @@ func scoresOf(paper, print, written, under uint8) (hand, printed int8) {
 }
 
 // What bytes of the network's answers stand for, and the score of one logit above another.
-var logits, unders, margins = func() (logits, unders [256]float32, margins [256][256]int8) {
-	for v := range logits {
-		logits[v], unders[v] = nn.ClassBytes.Value(uint8(v)), nn.UnderBytes.Value(uint8(v))
+var logits, unders, margins = func() (values, odds [256]float32, scores [256][256]int8) {
+	for v := range values {
+		values[v], odds[v] = nn.ClassBytes.Value(uint8(v)), nn.UnderBytes.Value(uint8(v))
 	}
-	for v := range margins {
-		for than := range margins[v] {
-			margins[v][than] = score(logits[v] - logits[than])
+	for v := range scores {
+		for than := range scores[v] {
+			scores[v][than] = score(values[v] - values[than])
 		}
 	}
-	return logits, unders, margins
+	return values, odds, scores
 }()
 
 func score(v float32) int8 { return int8(min(max(int32(v*Unit), -127), 127)) }

@@ -38,7 +38,7 @@ func (n Networks) shown(p Picture, workers int) Picture {
 
 // Probe runs an empty tile through the network.
 func (n Networks) Probe(ctx context.Context) error {
-	t := newTile(nn.LargestTile)
+	t := newPiece(nn.LargestTile)
 	return t.ask(ctx, n.Tiles)
 }
 
@@ -65,7 +65,7 @@ func (n Networks) look(ctx context.Context, p Picture, workers int) (*Scores, er
 	}
 	division := tilingOf(inked.Dx(), inked.Dy())
 	shape := division.shape
-	told := levelsOf(p.Gain, nn.TileBytes)
+	told := levelsOf(p.Gain, nn.TileBytes.Round)
 	var tiles [][2]tileSpan
 	for _, ty := range tileSpans(inked.Min.Y, inked.Dy(), shape.H, division.rows) {
 		for _, tx := range tileSpans(inked.Min.X, inked.Dx(), shape.W, division.columns) {
@@ -76,7 +76,7 @@ func (n Networks) look(ctx context.Context, p Picture, workers int) (*Scores, er
 	group, ctx := errgroup.WithContext(ctx)
 	for range min(workers, len(tiles)) {
 		group.Go(func() error {
-			t := newTile(shape)
+			t := newPiece(shape)
 			for i := next.Add(1) - 1; i < int64(len(tiles)); i = next.Add(1) - 1 {
 				if err := ctx.Err(); err != nil {
 					return err
@@ -95,21 +95,21 @@ func (n Networks) look(ctx context.Context, p Picture, workers int) (*Scores, er
 	return s, group.Wait()
 }
 
-// tile is what the network is told of a part of the picture, and what it answers.
-type tile struct {
+// piece is what the network is told of a part of the picture, and what it answers.
+type piece struct {
 	nn.Shape
 	squares        []uint8
 	context        []float32
 	classes, under []uint8
 }
 
-func newTile(s nn.Shape) *tile {
+func newPiece(s nn.Shape) *piece {
 	n := s.Squares()
-	return &tile{s, make([]uint8, n*nn.SquareInputs), make([]float32, nn.ContextPlanes*s.Cells()),
+	return &piece{s, make([]uint8, n*nn.SquareInputs), make([]float32, nn.ContextPlanes*s.Cells()),
 		make([]uint8, n*nn.SquareOutputs), make([]uint8, n*nn.SquareOutputs)}
 }
 
-func (t *tile) ask(ctx context.Context, network nn.Runner) error {
-	return network.Run(ctx, nn.Tile(t.Shape, t.squares, t.context),
-		nn.TileAnswer(t.Shape, t.classes, t.under))
+func (p *piece) ask(ctx context.Context, network nn.Runner) error {
+	return network.Run(ctx, nn.Tile(p.Shape, p.squares, p.context),
+		nn.TileAnswer(p.Shape, p.classes, p.under))
 }

@@ -6,7 +6,6 @@ import (
 
 	"unink/internal/nn"
 	"unink/internal/raster"
-	"unink/models"
 )
 
 // WorkingEm is the em of body text in the working picture, in pixels. In these pixels the stages
@@ -85,12 +84,12 @@ func tileSpans(from, n, side, count int) []tileSpan {
 // levels are the bytes by which a network is told the values of each channel.
 type levels [3][256]uint8
 
-// levelsOf are those of a picture whose planes have such gains.
-func levelsOf(gain [3]float32, meaning models.Bytes) *levels {
+// levelsOf are those of a picture whose planes have such gains, as the network has numbers rounded.
+func levelsOf(gain [3]float32, round func(float32) uint8) *levels {
 	var out levels
 	for c := range out {
 		for v := range out[c] {
-			out[c][v] = meaning.Round(min(float32(v)*(gain[c]/255), 1) - 0.5)
+			out[c][v] = round(min(float32(v)*(gain[c]/255), 1) - 0.5)
 		}
 	}
 	return &out

@@ -80,15 +80,15 @@ func open(from fs.FS) (*restore.Engine, error) {
 		{"overview", &e.Overview},
 		{"segment", &e.Segmenter},
 	} {
-		onnx, m, err := models.Read(from, n.name)
+		network, err := models.Read(from, n.name)
 		if err != nil {
 			return nil, err
 		}
-		runner, err := nn.Open(nn.Config{Model: onnx, Inputs: m.Inputs, Outputs: m.Outputs})
+		runner, err := nn.Open(nn.Config{Network: network})
 		if err != nil {
 			return nil, err
 		}
-		*n.to, e.Em = runner, m.Em
+		*n.to, e.Em = runner, network.Em
 	}
 	return e, nil
 }
