@@ -49,7 +49,8 @@ func Decode(ctx context.Context, data []byte, l Limits) (p *Picture, err error) 
 
 // ownOnWhite is onWhite for a picture that nobody else has: it may be the result.
 func ownOnWhite(m image.Image, canvas image.Rectangle) *image.RGBA {
-	if own, ok := m.(*image.RGBA); ok && own.Rect == canvas && own.Opaque() {
+	if own, ok := m.(*image.RGBA); ok && own.Rect == canvas &&
+		raster.Opaque(own, runtime.GOMAXPROCS(0)) {
 		return own
 	}
 	return onWhite(m, canvas)

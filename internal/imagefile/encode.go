@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"image"
+	"runtime"
+	"sync/atomic"
 
 	"unink/internal/raster"
 )
@@ -56,34 +58,36 @@ func Bilevel(m *image.RGBA) bool { return raster.Bilevel(m) }
 
 // look examines every pixel. Line art is grey with most of the page pure white.
 func look(m *image.RGBA) appearance {
+	const paper = 0.7
+	workers := runtime.GOMAXPROCS(0)
+	if !raster.Grey(m, workers) {
+		return appearance{}
+	}
 	w, h := m.Rect.Dx(), m.Rect.Dy()
-	white := 0
-	for y := range h {
-		row := m.Pix[y*m.Stride:][:4*w]
-		for i := 0; i+3 < len(row); i += 4 {
-			v := row[i]
-			if v != row[i+1] || v != row[i+2] {
-				return appearance{}
-			}
-			if v == 255 {
-				white++
+	var white atomic.Int64
+	raster.Rows(h, workers, func(y0, y1 int) {
+		n := 0
+		for y := y0; y < y1; y++ {
+			for x, row := 0, m.Pix[y*m.Stride:][:4*w]; x < len(row); x += 4 {
+				if row[x] == 255 {
+					n++
+				}
 			}
 		}
-	}
-	const paper = 0.7
-	return appearance{
-		grey:    true,
-		lineArt: float64(white) >= paper*float64(w*h),
-	}
+		white.Add(int64(n))
+	})
+	return appearance{grey: true, lineArt: float64(white.Load()) >= paper*float64(w*h)}
 }
 
 func toGray(m *image.RGBA) *image.Gray {
 	g := image.NewGray(m.Rect)
-	for y := range m.Rect.Dy() {
-		src, dst := m.Pix[y*m.Stride:], g.Pix[y*g.Stride:][:g.Rect.Dx()]
-		for x := range dst {
-			dst[x] = src[4*x]
+	raster.Rows(m.Rect.Dy(), runtime.GOMAXPROCS(0), func(y0, y1 int) {
+		for y := y0; y < y1; y++ {
+			src, dst := m.Pix[y*m.Stride:], g.Pix[y*g.Stride:][:g.Rect.Dx()]
+			for x := range dst {
+				dst[x] = src[4*x]
+			}
 		}
-	}
+	})
 	return g
 }

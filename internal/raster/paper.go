@@ -50,11 +50,17 @@ func (s *Sampler) Row(dst, line []float32, y int) {
 	for i := range line {
 		line[i] = a[i] + f*(b[i]-a[i])
 	}
-	for i, v := range line {
-		to, frac := dst[s.from[i]:s.from[i+1]], s.frac[s.from[i]:s.from[i+1]]
-		step := line[min(i+1, g.W-1)] - v
-		for x, f := range frac {
-			to[x] = v + f*step
+	loops.interpolate(dst[:len(s.frac)], s.frac, line, s.from)
+}
+
+// interpolatePlain fills to by columns of values, of each of which the first pixel is told that
+// lies after it, and by the way of each pixel from the column before it to the next.
+func interpolatePlain(to, way, columns []float32, from []int32) {
+	for i, v := range columns {
+		step := columns[min(i+1, len(columns)-1)] - v
+		part := to[from[i]:from[i+1]]
+		for x, f := range way[from[i]:from[i+1]] {
+			part[x] = v + f*step
 		}
 	}
 }

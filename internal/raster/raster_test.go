@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"image"
 	"image/color"
+	"image/draw"
 	"math"
 	"slices"
 	"testing"
@@ -291,4 +292,33 @@ func TestSamplerIsBilinear(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Whether a picture is opaque or grey is told by its last pixel as by its first, also in odd rows
+// and in a part of a picture.
+func TestEveryPixelIsLookedAt(t *testing.T) {
+	for w := 1; w <= 9; w++ {
+		whole := image.NewRGBA(image.Rect(0, 0, w+3, 40))
+		m := whole.SubImage(image.Rect(1, 2, w+1, 38)).(*image.RGBA)
+		paint := func(c color.RGBA) {
+			draw.Draw(m, m.Rect, image.NewUniform(c), image.Point{}, draw.Src)
+		}
+		grey := color.RGBA{77, 77, 77, 255}
+		for _, at := range []image.Point{{1, 2}, {w, 2}, {1, 37}, {w, 37}, {(w + 1) / 2, 20}} {
+			paint(grey)
+			if !Opaque(m, 2) || !Grey(m, 2) {
+				t.Fatalf("%d wide: a grey, opaque picture is neither or not both", w)
+			}
+			m.SetRGBA(at.X, at.Y, color.RGBA{77, 77, 77, 254})
+			if Opaque(m, 2) || !Grey(m, 2) {
+				t.Errorf("%d wide: %v is not opaque, and grey", w, at)
+			}
+			for _, tinted := range []color.RGBA{{78, 77, 77, 255}, {77, 76, 77, 255}, {77, 77, 78, 255}} {
+				m.SetRGBA(at.X, at.Y, tinted)
+				if Grey(m, 2) {
+					t.Errorf("%d wide: %v is %v", w, at, tinted)
+				}
+			}
+		}
+	}
 }

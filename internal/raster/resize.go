@@ -22,10 +22,16 @@ func NewRGB(w, h int) *RGB {
 	return m
 }
 
-// span is the source pixels that make one target pixel, in one direction.
-type span struct {
-	from   int
-	weight []uint32 // sums to 1<<weightBits
+// taps are the source pixels that make each target pixel, in one direction: from the pixel from[i]
+// on, with the weights from first[i] to first[i+1].
+type taps struct {
+	from, first []int32
+	weight      []uint32 // those of a target pixel sum to 1<<weightBits
+}
+
+// of is the first source pixel of a target pixel, and the weights of it and those after it.
+func (t *taps) of(i int) (from int, weight []uint32) {
+	return int(t.from[i]), t.weight[t.first[i]:t.first[i+1]]
 }
 
 const (
@@ -34,16 +40,16 @@ const (
 	weightHalf = 1 << (2*weightBits - 1)
 )
 
-// spans works out the weights that bring n samples to m: each target averages the area it covers
+// tapsOf works out the weights that bring n samples to m: each target averages the area it covers
 // and, when enlarging, blends the two nearest (a triangle filter in both cases).
-func spans(n, m int) []span {
+func tapsOf(n, m int) *taps {
 	scale := float64(n) / float64(m)
 	radius := max(scale, 1)
 	if scale > 1 { // reducing: the pixel's own area, softened to the box's width
 		radius = scale/2 + 0.5
 	}
-	out := make([]span, m)
-	for i := range out {
+	out := &taps{from: make([]int32, m), first: make([]int32, 1, m+1)}
+	for i := range m {
 		centre := (float64(i)+0.5)*scale - 0.5
 		from := max(0, int(math.Floor(centre-radius))+1) // beyond these the filter is zero
 		to := min(n-1, int(math.Ceil(centre+radius))-1)
@@ -58,7 +64,9 @@ func spans(n, m int) []span {
 			w = append(w, v)
 			sum += v
 		}
-		out[i] = span{from, quantise(w, sum)}
+		out.from[i] = int32(from)
+		out.weight = append(out.weight, quantise(w, sum)...)
+		out.first = append(out.first, int32(len(out.weight)))
 	}
 	return out
 }
@@ -86,18 +94,23 @@ func Resize(src *image.RGBA, w, h, workers int) *RGB {
 		dst.split(src, workers)
 		return dst
 	}
-	xs, ys := spans(sw, w), spans(sh, h)
-	Rows(h, workers, func(y0, y1 int) {
-		line := make([]rowSum, sw) // source rows of one target row
-		for y := y0; y < y1; y++ {
-			clear(line)
-			for i, k := range ys[y].weight {
-				addRow(line, src.Pix[(ys[y].from+i)*src.Stride:][:4*sw], k)
-			}
-			shrinkSums(dst.Pix[0][y*w:][:w], dst.Pix[1][y*w:][:w], dst.Pix[2][y*w:][:w], line, xs)
-		}
-	})
+	xs, ys := tapsOf(sw, w), tapsOf(sh, h)
+	Rows(h, workers, func(y0, y1 int) { loops.resize(dst, src, xs, ys, y0, y1) })
 	return dst
+}
+
+// resizePlain makes the rows from y0 to y1.
+func resizePlain(dst *RGB, src *image.RGBA, xs, ys *taps, y0, y1 int) {
+	w, sw := dst.W, src.Rect.Dx()
+	line := make([]rowSum, sw) // source rows of one target row
+	for y := y0; y < y1; y++ {
+		clear(line)
+		from, weight := ys.of(y)
+		for i, k := range weight {
+			addRow(line, src.Pix[(from+i)*src.Stride:][:4*sw], k)
+		}
+		shrinkSums(dst.Pix[0][y*w:][:w], dst.Pix[1][y*w:][:w], dst.Pix[2][y*w:][:w], line, xs)
+	}
 }
 
 // Clone copies a picture with its origin at 0,0, row by row: while the runtime copies a whole one,
@@ -115,13 +128,14 @@ func Clone(src *image.RGBA, workers int) *image.RGBA {
 // ResizeGrey brings one plane of sw × sh to w × h, as [Resize] does.
 func ResizeGrey(src []uint8, sw, sh, w, h, workers int) []uint8 {
 	dst := make([]uint8, w*h)
-	xs, ys := spans(sw, w), spans(sh, h)
+	xs, ys := tapsOf(sw, w), tapsOf(sh, h)
 	Rows(h, workers, func(y0, y1 int) {
 		line := make([]uint32, sw)
 		for y := y0; y < y1; y++ {
 			clear(line)
-			for i, k := range ys[y].weight {
-				for x, v := range src[(ys[y].from+i)*sw:][:sw] {
+			from, weight := ys.of(y)
+			for i, k := range weight {
+				for x, v := range src[(from+i)*sw:][:sw] {
 					line[x] += uint32(v) * k
 				}
 			}
@@ -136,13 +150,14 @@ func ResizePair(a, b []int8, sw, sh, w, h, workers int) (toA, toB []int8) {
 	// Pairs lie in the halves of 64 bits, as values from 0 on, so that none runs over.
 	const zero, upper = 128, 32
 	toA, toB = make([]int8, w*h), make([]int8, w*h)
-	xs, ys := spans(sw, w), spans(sh, h)
+	xs, ys := tapsOf(sw, w), tapsOf(sh, h)
 	Rows(h, workers, func(y0, y1 int) {
 		line := make([]uint64, sw)
 		for y := y0; y < y1; y++ {
 			clear(line)
-			for i, k := range ys[y].weight {
-				at := (ys[y].from + i) * sw
+			first, weight := ys.of(y)
+			for i, k := range weight {
+				at := (first + i) * sw
 				rowA, rowB := a[at:][:len(line)], b[at:][:len(line)]
 				for x := range line {
 					line[x] += (uint64(uint8(rowA[x])^zero) | uint64(uint8(rowB[x])^zero)<<upper) * uint64(k)
@@ -150,10 +165,10 @@ func ResizePair(a, b []int8, sw, sh, w, h, workers int) (toA, toB []int8) {
 			}
 			rowA, rowB := toA[y*w:][:w], toB[y*w:][:w]
 			for x := range rowA {
-				s := &xs[x]
+				at, weight := xs.of(x)
 				sum := uint64(weightHalf | weightHalf<<upper)
-				from := line[s.from:][:len(s.weight)]
-				for i, k := range s.weight {
+				from := line[at:][:len(weight)]
+				for i, k := range weight {
 					sum += from[i] * uint64(k)
 				}
 				rowA[x] = int8(uint8(sum>>(2*weightBits)) ^ zero)
@@ -195,12 +210,12 @@ func addRow(line []rowSum, row []uint8, weight uint32) {
 }
 
 // shrinkSums weighs along a row.
-func shrinkSums(r, g, b []uint8, line []rowSum, xs []span) {
+func shrinkSums(r, g, b []uint8, line []rowSum, xs *taps) {
 	for x := range r {
-		s := &xs[x]
+		at, weight := xs.of(x)
 		sum := rowSum{weightHalf | weightHalf<<32, weightHalf}
-		from := line[s.from:][:len(s.weight)]
-		for i, k := range s.weight {
+		from := line[at:][:len(weight)]
+		for i, k := range weight {
 			sum.redBlue += from[i].redBlue * uint64(k)
 			sum.green += from[i].green * uint64(k)
 		}
@@ -210,12 +225,12 @@ func shrinkSums(r, g, b []uint8, line []rowSum, xs []span) {
 }
 
 // shrinkRow weighs along a row of one plane.
-func shrinkRow(dst []uint8, line []uint32, xs []span) {
+func shrinkRow(dst []uint8, line []uint32, xs *taps) {
 	for x := range dst {
-		s := &xs[x]
+		at, weight := xs.of(x)
 		sum := uint32(weightHalf)
-		from := line[s.from:][:len(s.weight)]
-		for i, k := range s.weight {
+		from := line[at:][:len(weight)]
+		for i, k := range weight {
 			sum += from[i] * k
 		}
 		dst[x] = uint8(sum >> (2 * weightBits))

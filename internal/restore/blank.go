@@ -1,6 +1,10 @@
 package restore
 
-import "image"
+import (
+	"image"
+
+	"unink/internal/raster"
+)
 
 // What tells a mark on a page from noise and from light that changes over it: how sharply the
 // picture bends somewhere, against how much it bends where it is calmest. The bends of noise are
@@ -19,16 +23,16 @@ const (
 )
 
 // contentless reports whether a picture has nothing on it: one colour, a gradient, noise.
-func contentless(src *image.RGBA) bool {
-	g := halved(greyOf(src))
+func contentless(src *image.RGBA, workers int) bool {
+	g := halfGrey(src, workers)
 	for max(g.Rect.Dx(), g.Rect.Dy()) > largestSeen && min(g.Rect.Dx(), g.Rect.Dy()) >= 2*smallest {
-		g = halved(g)
+		g = halved(g, workers)
 	}
 	for range scalesSeen {
 		if marked(g) {
 			return false
 		}
-		g = halved(g)
+		g = halved(g, workers)
 	}
 	return true
 }
@@ -60,28 +64,35 @@ func marked(g *image.Gray) bool {
 
 func magnitude(n int) int { return max(n, -n) }
 
-func greyOf(src *image.RGBA) *image.Gray {
-	g := image.NewGray(image.Rect(0, 0, src.Rect.Dx(), src.Rect.Dy()))
-	for y := range g.Rect.Dy() {
-		from, to := src.Pix[y*src.Stride:], g.Pix[y*g.Stride:]
-		for x := range g.Rect.Dx() {
-			p := from[4*x : 4*x+3]
-			to[x] = uint8((int(p[0]) + 2*int(p[1]) + int(p[2])) / 4)
+// halfGrey is the grey of a picture at half its size.
+func halfGrey(src *image.RGBA, workers int) *image.Gray {
+	grey := func(p []uint8) int { return (int(p[0]) + 2*int(p[1]) + int(p[2])) / 4 }
+	to := image.NewGray(image.Rect(0, 0, src.Rect.Dx()/2, src.Rect.Dy()/2))
+	raster.Rows(to.Rect.Dy(), workers, func(y0, y1 int) {
+		for y := y0; y < y1; y++ {
+			a, b := src.Pix[2*y*src.Stride:], src.Pix[(2*y+1)*src.Stride:]
+			row := to.Pix[y*to.Stride:][:to.Rect.Dx()]
+			for x := range row {
+				p, q := (*[8]uint8)(a[8*x:]), (*[8]uint8)(b[8*x:])
+				row[x] = uint8((grey(p[:4]) + grey(p[4:]) + grey(q[:4]) + grey(q[4:]) + 2) / 4)
+			}
 		}
-	}
-	return g
+	})
+	return to
 }
 
-// halved is a picture of half the size, each pixel the mean of four.
-func halved(g *image.Gray) *image.Gray {
+// halved is a picture at half its size, each pixel the mean of four.
+func halved(g *image.Gray, workers int) *image.Gray {
 	to := image.NewGray(image.Rect(0, 0, g.Rect.Dx()/2, g.Rect.Dy()/2))
-	for y := range to.Rect.Dy() {
-		a, b := g.Pix[2*y*g.Stride:], g.Pix[(2*y+1)*g.Stride:]
-		for x := range to.Rect.Dx() {
-			to.Pix[y*to.Stride+x] = uint8(
-				(int(a[2*x]) + int(a[2*x+1]) + int(b[2*x]) + int(b[2*x+1]) + 2) / 4,
-			)
+	raster.Rows(to.Rect.Dy(), workers, func(y0, y1 int) {
+		for y := y0; y < y1; y++ {
+			a, b := g.Pix[2*y*g.Stride:], g.Pix[(2*y+1)*g.Stride:]
+			row := to.Pix[y*to.Stride:][:to.Rect.Dx()]
+			for x := range row {
+				p, q := (*[2]uint8)(a[2*x:]), (*[2]uint8)(b[2*x:])
+				row[x] = uint8((int(p[0]) + int(p[1]) + int(q[0]) + int(q[1]) + 2) / 4)
+			}
 		}
-	}
+	})
 	return to
 }

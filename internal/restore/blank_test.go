@@ -86,7 +86,7 @@ func TestPicturesWithoutContent(t *testing.T) {
 			for how, m := range map[string]*image.RGBA{
 				"": m, ", JPEG": photographed(t, m, 90), ", coarse JPEG": photographed(t, m, 60),
 			} {
-				if !contentless(m) {
+				if !contentless(m, 2) {
 					t.Errorf("%s, %s%s: taken for a page", name, size, how)
 				}
 			}
@@ -115,7 +115,7 @@ func TestPicturesWithContent(t *testing.T) {
 	} {
 		m := painted(900, 700, at)
 		for how, m := range map[string]*image.RGBA{"": m, ", JPEG": photographed(t, m, 85)} {
-			if contentless(m) {
+			if contentless(m, 2) {
 				t.Errorf("%s%s: taken for nothing", name, how)
 			}
 		}
@@ -126,14 +126,14 @@ func TestPicturesWithContent(t *testing.T) {
 		}
 		return 255, 255, 255
 	})
-	if contentless(small) {
+	if contentless(small, 2) {
 		t.Error("a small page: taken for nothing")
 	}
 	line := painted(4000, 16, func(x, y int) (float64, float64, float64) {
 		v := 255 * float64(x/5%2*(y/8))
 		return v, v, v
 	})
-	if contentless(line) {
+	if contentless(line, 2) {
 		t.Error("a long line: taken for nothing")
 	}
 }

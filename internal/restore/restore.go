@@ -102,7 +102,7 @@ func (e *Engine) Clean(ctx context.Context, src *image.RGBA, o Options) (*Page, 
 	if e.Show != nil {
 		e.Show(ctx, arrived, src)
 	}
-	if contentless(src) {
+	if contentless(src, e.Threads) {
 		return nil, ErrNoContent
 	}
 	for _, s := range way {

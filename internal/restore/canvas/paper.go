@@ -60,7 +60,7 @@ func (c *Canvas) Field(src *image.RGBA, cell int,
 			sums, totals := f.Colour[cy*f.W:][:f.W], f.Weight[cy*f.W:][:f.W]
 			for y := cy * cell; y < min((cy+1)*cell, c.H); y++ {
 				weigh(weights, c.Flags[y*c.W:][:c.W], c.Dark[y*c.W:][:c.W])
-				addCells(sums, totals, cell, src.Pix[y*src.Stride:][:4*c.W], weights)
+				raster.AddCells(sums, totals, cell, src.Pix[y*src.Stride:][:4*c.W], weights)
 			}
 			for i, total := range totals {
 				if total > 0 {
@@ -73,23 +73,4 @@ func (c *Canvas) Field(src *image.RGBA, cell int,
 		}
 	})
 	return f
-}
-
-// addCells adds the pixels of a row to the cells that they lie in, each with its weight.
-func addCells(sums [][3]float32, totals []float32, cell int, row []uint8, weights []float32) {
-	for i := range totals {
-		sum, total := sums[i], totals[i]
-		for x := i * cell; x < min((i+1)*cell, len(weights)); x++ {
-			k := weights[x]
-			if k == 0 {
-				continue
-			}
-			px := row[4*x:][:3]
-			total += k
-			sum[0] += k * float32(px[0])
-			sum[1] += k * float32(px[1])
-			sum[2] += k * float32(px[2])
-		}
-		sums[i], totals[i] = sum, total
-	}
 }

@@ -1,0 +1,56 @@
+package raster
+
+import (
+	"encoding/binary"
+	"image"
+	"sync/atomic"
+)
+
+// EveryRow says whether something holds for each row of a picture. It goes on to no other row once
+// it does not.
+func EveryRow(m *image.RGBA, workers int, holds func(row []uint8) bool) bool {
+	var broken atomic.Bool
+	Rows(m.Rect.Dy(), workers, func(y0, y1 int) {
+		for y := y0; y < y1 && !broken.Load(); y++ {
+			if !holds(m.Pix[y*m.Stride:][:4*m.Rect.Dx()]) {
+				broken.Store(true)
+			}
+		}
+	})
+	return !broken.Load()
+}
+
+// Pixels are looked at in pairs, as the eight bytes that they are; of an odd row the last is looked
+// at twice.
+func pixelPair(row []uint8, at int) uint64 {
+	if at+8 > len(row) {
+		last := uint64(binary.LittleEndian.Uint32(row[at:]))
+		return last | last<<32
+	}
+	return binary.LittleEndian.Uint64(row[at:])
+}
+
+// Opaque says that nothing can be seen through a picture.
+func Opaque(m *image.RGBA, workers int) bool {
+	const alphas = 0xff000000ff000000
+	return EveryRow(m, workers, func(row []uint8) bool {
+		all := uint64(alphas)
+		for at := 0; at < len(row); at += 8 {
+			all &= pixelPair(row, at)
+		}
+		return all == alphas
+	})
+}
+
+// Grey says that an opaque picture has no colours.
+func Grey(m *image.RGBA, workers int) bool {
+	const red, green = 0xff000000ff, 0xff000000ff00
+	return EveryRow(m, workers, func(row []uint8) bool {
+		differ := uint64(0)
+		for at := 0; at < len(row); at += 8 {
+			p := pixelPair(row, at)
+			differ |= p ^ p>>8 // red from green in the places of red, green from blue in those of green
+		}
+		return differ&(red|green) == 0
+	})
+}

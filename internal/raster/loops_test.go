@@ -1,0 +1,72 @@
+package raster
+
+import (
+	"image"
+	"reflect"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// The fast loops of this processor, if it has any, give what the plain ones give, to the bit.
+func TestLoopsAgree(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		seed := rapid.Uint32().Draw(t, "seed")
+		random := func() uint8 {
+			seed = seed*1664525 + 1013904223
+			return uint8(seed >> 24)
+		}
+		side := rapid.IntRange(1, 90)
+		src := image.NewRGBA(image.Rect(0, 0, side.Draw(t, "sw"), side.Draw(t, "sh")))
+		for i := range src.Pix {
+			src.Pix[i] = random()
+		}
+		w, h := side.Draw(t, "w"), side.Draw(t, "h")
+		xs, ys := tapsOf(src.Rect.Dx(), w), tapsOf(src.Rect.Dy(), h)
+		resized := func(l loopSet) *RGB {
+			m := NewRGB(w, h)
+			l.resize(m, src, xs, ys, 0, h/2)
+			l.resize(m, src, xs, ys, h/2, h)
+			return m
+		}
+		if !reflect.DeepEqual(resized(loops), resized(plainLoops)) {
+			t.Errorf("%v becomes another picture of %d×%d", src.Rect.Max, w, h)
+		}
+
+		g := NewGrid(w, h, rapid.IntRange(1, 20).Draw(t, "cell"))
+		for i := range g.V {
+			g.V[i] = float32(random()) / 3
+		}
+		s, line := g.Sample(w, h), make([]float32, g.W)
+		for i := range line {
+			line[i] = float32(random()) / 7
+		}
+		interpolated := func(l loopSet) []float32 {
+			to := make([]float32, w)
+			l.interpolate(to, s.frac, line, s.from)
+			return to
+		}
+		if a, b := interpolated(loops), interpolated(plainLoops); !slices.Equal(a, b) {
+			t.Errorf("interpolated it is %v, want %v", a, b)
+		}
+
+		weights := make([]float32, src.Rect.Dx())
+		for i := range weights {
+			weights[i] = float32(random()/64) / 3
+		}
+		cells := (len(weights) + g.Cell - 1) / g.Cell
+		added := func(l loopSet) ([][3]float32, []float32) {
+			sums, totals := make([][3]float32, cells), make([]float32, cells)
+			for y := range min(src.Rect.Dy(), 3) {
+				l.addCells(sums, totals, g.Cell, src.Pix[y*src.Stride:][:4*len(weights)], weights)
+			}
+			return sums, totals
+		}
+		sums, totals := added(loops)
+		if wantSums, want := added(plainLoops); !slices.Equal(totals, want) ||
+			!slices.Equal(sums, wantSums) {
+			t.Errorf("cells of %d have %v, %v, want %v, %v", g.Cell, sums, totals, wantSums, want)
+		}
+	})
+}
