@@ -65,6 +65,7 @@ test-training:
 # The figures of docs/benchmarks.md: speed and memory; synthetic pages; the scan finish; real pages, with DIR=path.
 bench: deps
 	go run ./bench/speed
+	go test -run '^$$' -bench PDF -benchtime 1x ./internal/cli
 	go test -run '^$$' -bench Overhead ./internal/httpapi
 
 # The engine in a browser and in Node, where the figures of docs/benchmarks.md for it come from.

@@ -26,6 +26,8 @@ type Manifest struct {
 	Outputs []string `json:"outputs"`
 	// What the bytes of those of its tensors mean that are of bytes.
 	Bytes map[string]Bytes `json:"bytes"`
+	// Multiplications that its convolutions take for each pixel.
+	Products int `json:"products"`
 
 	Side       int      `json:"side"` // of its picture, in pixels, where that is square
 	Width      int      `json:"width"`

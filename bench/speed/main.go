@@ -10,12 +10,14 @@ package main
 import (
 	"bufio"
 	"context"
+	"embed"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"runtime/pprof"
@@ -26,6 +28,8 @@ import (
 
 	"unink"
 	"unink/bench/drawn"
+	"unink/internal/nn"
+	"unink/models"
 )
 
 // measurement is one line of the report. Millis and MiB have a bar each; 0 is none.
@@ -47,6 +51,8 @@ type config struct{ threads int }
 
 var tasks = []task{
 	{"start", 150, 0, start},
+	{"once", 500, 0, once},
+	{"tile", 0, 0, tile},
 	{"a4", 350, 0, func(c config) (measurement, error) { return a4(c, unink.Scan) }},
 	{"a4-colour", 250, 0, func(c config) (measurement, error) { return a4(c, unink.Colour) }},
 	{"photo", 1000, 350, func(c config) (measurement, error) {
@@ -57,7 +63,9 @@ var tasks = []task{
 
 func main() {
 	one := flag.String("task", "",
-		"run one task in this process and print it as JSON: start, a4, a4-colour, photo, sizes")
+		"run one task in this process and print it as JSON: start, once, tile, a4, a4-colour, photo, "+
+			"sizes")
+	page := flag.String("clean", "", "clean this page and write PAGE.clean, no more")
 	profile := flag.String("profile", "", "with -task: write a CPU profile to this file")
 	threads := flag.Int("threads", 0, "threads for a page; 0 is all CPUs")
 	flag.Parse()
@@ -65,9 +73,12 @@ func main() {
 		debug.SetGCPercent(50) // as the program does
 	}
 	var err error
-	if *one != "" {
+	switch {
+	case *page != "":
+		err = cleanFile(*page, config{*threads})
+	case *one != "":
 		err = profiled(*profile, func() error { return child(*one, config{*threads}) })
-	} else {
+	default:
 		err = report(*threads)
 	}
 	if err != nil {
@@ -150,6 +161,110 @@ func start(c config) (measurement, error) {
 	}
 	took := time.Since(begin)
 	return measurement{Name: "start to ready", Millis: ms(took)}, cleaner.Close()
+}
+
+// once is the time of a process that does no more than clean a page of A4, from file to file.
+func once(c config) (m measurement, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return m, err
+	}
+	dir, err := os.MkdirTemp("", "speed-")
+	if err != nil {
+		return m, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	data, err := drawn.Page(1240, 1754, 24)
+	if err != nil {
+		return m, err
+	}
+	page := filepath.Join(dir, "page.jpg")
+	if err := os.WriteFile(page, data, 0o600); err != nil {
+		return m, err
+	}
+	taken := make([]float64, 10)
+	for i := range taken {
+		child := exec.Command(self, "-clean", page, "-threads", strconv.Itoa(c.threads))
+		child.Stderr = os.Stderr
+		begin := time.Now()
+		if err := child.Run(); err != nil {
+			return m, err
+		}
+		taken[i] = ms(time.Since(begin))
+	}
+	return measurement{Name: "1240×1754, file to file, colour", Millis: median(taken)}, nil
+}
+
+// cleanFile cleans a page and writes it beside it.
+func cleanFile(page string, c config) error {
+	data, err := os.ReadFile(page)
+	if err != nil {
+		return err
+	}
+	cleaner, err := unink.New(unink.Config{Threads: c.threads})
+	if err != nil {
+		return err
+	}
+	r, err := cleaner.Clean(context.Background(), data,
+		unink.Options{Format: unink.JPEG, Finish: unink.Colour})
+	if err == nil {
+		err = os.WriteFile(page+".clean", r.Data, 0o600)
+	}
+	return errors.Join(err, cleaner.Close())
+}
+
+//go:embed product.json product.onnx
+var product embed.FS
+
+// tile is the network's time for a tile on one thread, and how fast it multiplies against a matrix
+// product in the same number format, of the same library, in turn with it.
+func tile(config) (m measurement, err error) {
+	matrices, err := models.Read(product, "product")
+	if err != nil {
+		return m, err
+	}
+	const rows, columns = 4096, 1024 // of the left matrix; the right one is square
+	in, out := make([]uint8, rows*columns), make([]uint8, rows*columns)
+	s := nn.LargestTile
+	squares, told := make([]uint8, s.Squares()*nn.SquareInputs),
+		make([]float32, nn.ContextPlanes*s.Cells())
+	classes, under := make([]uint8, s.Squares()*nn.SquareOutputs),
+		make([]uint8, s.Squares()*nn.SquareOutputs)
+	dims := []int64{rows, columns}
+	network, err := timed(models.Segment(), nn.Tile(s, squares, told),
+		nn.TileAnswer(s, classes, under))
+	if err != nil {
+		return m, err
+	}
+	peak, err := timed(matrices, []nn.Tensor{{Dimensions: dims, Bytes: in}},
+		[]nn.Tensor{{Dimensions: dims, Bytes: out}})
+	if err != nil {
+		return m, err
+	}
+	of := float64(models.Segment().Products*s.Pixels()) / network / 1e6
+	most := rows * columns * columns / peak / 1e6
+	return measurement{
+		Name: fmt.Sprintf("a tile of %d×%d, one thread", s.W, s.H), Millis: network, Network: network,
+		Note: fmt.Sprintf("%.0f multiplications a nanosecond, %.0f %% of the %.0f of a matrix product",
+			of, 100*of/most, most),
+	}, nil
+}
+
+// timed is how long a network takes on one thread, in ms, in the median.
+func timed(n models.Network, in, out []nn.Tensor) (float64, error) {
+	opened, err := nn.Open(nn.Config{Network: n, Threads: 1})
+	if err != nil {
+		return 0, err
+	}
+	var taken []float64
+	for range 20 {
+		begin := time.Now()
+		if err := opened.Run(context.Background(), in, out); err != nil {
+			return 0, errors.Join(err, opened.Close())
+		}
+		taken = append(taken, ms(time.Since(begin)))
+	}
+	return median(taken), opened.Close()
 }
 
 // a4 is a page of A4 at 150 dpi.

@@ -6,6 +6,7 @@ import (
 	"image/color"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -111,6 +112,7 @@ func cpuTime(b *testing.B) time.Duration {
 // with the real engine and two pages at once. It is drawn at 200 dpi.
 func BenchmarkPDF(b *testing.B) {
 	const pages, jobs = 30, 2
+	debug.SetGCPercent(50) // as the program does
 	var content strings.Builder
 	for y := 760; y > 60; y -= 20 {
 		if y%100 == 0 {

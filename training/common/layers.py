@@ -63,3 +63,18 @@ class Context(nn.Module):
 
 def parameters(net):
     return sum(p.numel() for p in net.parameters())
+
+
+def products(net, example):
+    """How often the convolutions of a network multiply for an input, a tuple of its tensors."""
+    counts = []
+
+    def count(layer, _, output):
+        counts.append(output.numel() * layer.weight[0].numel())
+
+    hooks = [m.register_forward_hook(count) for m in net.modules() if isinstance(m, nn.Conv2d)]
+    with torch.no_grad():
+        net(*example)
+    for hook in hooks:
+        hook.remove()
+    return sum(counts)

@@ -21,6 +21,12 @@ class Weights(unittest.TestCase):
         conv(image).sum().backward()
         self.assertGreater(conv.weight.grad.abs().sum().item(), 0)
 
+    def test_multiplications_are_counted(self):
+        net = torch.nn.Sequential(layers.Conv(3, 4, 3, 2, 1), torch.nn.ReLU(), layers.Conv(4, 5, 1))
+        self.assertEqual(
+            layers.products(net, (torch.rand(1, 3, 8, 6),)), 4 * 3 * (4 * 3 * 9 + 5 * 4)
+        )
+
     def test_the_mean_of_trainings(self):
         for weights in ("ema", "state"):  # the segmenter's and the judge's
             states = [

@@ -71,13 +71,14 @@ def main():
     model, state = load(a.checkpoint)
     parameters = [layers.parameters(m) for m in (model.segmenter, model.overview)]
     pages, windows = samples(model.overview)
+    example = (torch.rand(1, 12, 128, 128), torch.rand(1, N.CONTEXT, 8, 8))
+    products = layers.products(model.segmenter, example) / (2 * 128) ** 2
     segmenter = quantise(N.Answers(model.segmenter), windows)
     overview = quantise(model.overview, pages)
 
     side = {2: "height", 3: "width"}
     cells = {2: "rows", 3: "columns"}
     path, m = a.out / "segment.onnx", N.SEGMENT
-    example = (torch.rand(1, 12, 128, 128), torch.rand(1, N.CONTEXT, 8, 8))
     image, context, outputs = *m["inputs"], m["outputs"]
     dynamic = {image: side, context: cells, **{name: side for name in outputs}}
     integers = [image, *outputs]
@@ -86,6 +87,7 @@ def main():
         path,
         state["version"],
         parameters=parameters[0],
+        products=round(products),
         metrics=state.get("metrics", {}),
         bytes=meaning,
     )
