@@ -51,6 +51,21 @@ func TestLoopsAgree(t *testing.T) {
 			t.Errorf("interpolated it is %v, want %v", a, b)
 		}
 
+		var paper [3][]float32
+		for ch := range paper {
+			for range src.Rect.Dx() {
+				paper[ch] = append(paper[ch], float32(random())+float32(random())/256)
+			}
+		}
+		darkness := func(l loopSet) []uint8 {
+			to := make([]uint8, src.Rect.Dx())
+			l.darkness(to, src.Pix[:4*len(to)], &paper)
+			return to
+		}
+		if a, b := darkness(loops), darkness(plainLoops); !slices.Equal(a, b) {
+			t.Errorf("its first row is so dark: %v, want %v", a, b)
+		}
+
 		weights := make([]float32, src.Rect.Dx())
 		for i := range weights {
 			weights[i] = float32(random()/64) / 3

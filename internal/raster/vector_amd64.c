@@ -70,3 +70,17 @@ AVX2 void unink_add_cells(float *sums, float *totals, const uint8_t *row, const 
     totals[i] = sum[3];
   }
 }
+
+AVX2 void unink_darkness(uint8_t *to, const uint8_t *row, const float *red, const float *green,
+                         const float *blue, int n) {
+  for (int x = 0; x < n; x++) {
+    int most = 0;
+    int r = (int)(red[x] - row[4 * x]);
+    int g = (int)(green[x] - row[4 * x + 1]);
+    int b = (int)(blue[x] - row[4 * x + 2]);
+    most = r > most ? r : most;
+    most = g > most ? g : most;
+    most = b > most ? b : most;
+    to[x] = (uint8_t)most;
+  }
+}

@@ -14,6 +14,8 @@ package raster
 //                        int n);
 // void unink_add_cells(float *sums, float *totals, const uint8_t *row, const float *weights,
 //                      int cells, int cell, int n);
+// void unink_darkness(uint8_t *to, const uint8_t *row, const float *red, const float *green,
+//                     const float *blue, int n);
 import "C"
 
 import (
@@ -29,7 +31,7 @@ func init() {
 	}
 }
 
-var vectorLoops = loopSet{resizeVector, interpolateVector, addCellsVector}
+var vectorLoops = loopSet{resizeVector, interpolateVector, addCellsVector, darknessVector}
 
 func resizeVector(dst *RGB, src *image.RGBA, xs, ys *taps, y0, y1 int) {
 	line := make([]uint32, 4*src.Rect.Dx()) // source rows of one target row
@@ -55,6 +57,13 @@ func addCellsVector(sums [][3]float32, totals []float32, cell int, row []uint8, 
 	if len(totals) > 0 && len(weights) > 0 {
 		C.unink_add_cells(floats(sums[0][:]), floats(totals), bytesAt(row), floats(weights),
 			C.int(len(totals)), C.int(cell), C.int(len(weights)))
+	}
+}
+
+func darknessVector(to, row []uint8, paper *[3][]float32) {
+	if len(to) > 0 {
+		C.unink_darkness(bytesAt(to), bytesAt(row), floats(paper[0]), floats(paper[1]),
+			floats(paper[2]), C.int(len(to)))
 	}
 }
 

@@ -67,13 +67,7 @@ func (c *Canvas) measureDarkness(paper [3]*raster.Grid) {
 			for ch := range line {
 				samplers[ch].Row(line[ch], scratch, y)
 			}
-			row, out := c.Src.Pix[y*c.Src.Stride:][:4*c.W], c.Dark[y*c.W:][:c.W]
-			r, g, b := line[0], line[1], line[2]
-			for x := range out {
-				p := row[4*x : 4*x+3 : 4*x+3]
-				out[x] = uint8(max(int32(r[x]-float32(p[0])), int32(g[x]-float32(p[1])),
-					int32(b[x]-float32(p[2])), 0))
-			}
+			raster.Darkness(c.Dark[y*c.W:][:c.W], c.Src.Pix[y*c.Src.Stride:], &line)
 		}
 	})
 }
@@ -102,9 +96,15 @@ func (c *Canvas) noiseLevel(s *segment.Scores) uint8 {
 
 // classify sets IsHand and IsPrint by the interpolated scores.
 func (c *Canvas) classify(s *segment.Scores) {
-	at, frac := make([]int32, c.W), make([]int32, c.W)
-	for x := range at {
-		at[x], frac[x] = between(x, c.W, s.W)
+	frac, from := make([]int32, c.W), make([]int, 0, s.W+1) // from which pixel on each sample is left
+	for x := range frac {
+		var at int32
+		for at, frac[x] = between(x, c.W, s.W); len(from) <= int(at); {
+			from = append(from, x)
+		}
+	}
+	for len(from) <= s.W {
+		from = append(from, c.W)
 	}
 	raster.Rows(c.H, c.Workers, func(y0, y1 int) {
 		hand, print := make([]int32, s.W+1), make([]int32, s.W+1)
@@ -113,17 +113,20 @@ func (c *Canvas) classify(s *segment.Scores) {
 			lerpRows(hand, s.Hand, s.W, int(top), min(int(top)+1, s.H-1), fy)
 			lerpRows(print, s.Print, s.W, int(top), min(int(top)+1, s.H-1), fy)
 			out := c.Flags[y*c.W:][:c.W]
-			for x := range out {
-				i, f := at[x], frac[x]
-				var v uint8
-				p := print[i]*(256-f) + print[i+1]*f
-				if p > 0 {
-					v = IsPrint
+			for i := range s.W {
+				if max(hand[i], hand[i+1], print[i], print[i+1]) <= 0 {
+					continue // there is no ink between the two
 				}
-				if hand[i]*(256-f)+hand[i+1]*f > 0 {
-					v |= IsHand | under(p>>16)<<UnderShift
+				for x := from[i]; x < from[i+1]; x++ {
+					f := frac[x]
+					p := print[i]*(256-f) + print[i+1]*f
+					if p > 0 {
+						out[x] = IsPrint
+					}
+					if hand[i]*(256-f)+hand[i+1]*f > 0 {
+						out[x] |= IsHand | under(p>>16)<<UnderShift
+					}
 				}
-				out[x] = v
 			}
 		}
 	})
