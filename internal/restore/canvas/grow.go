@@ -1,6 +1,7 @@
 package canvas
 
 import (
+	"encoding/binary"
 	"math"
 )
 
@@ -22,11 +23,18 @@ func (c *Canvas) growStrokes() {
 
 // outline lists the pixels with the flag that touch one without it.
 func (c *Canvas) outline(flag uint8) []int32 {
+	eight := uint64(flag) * 0x0101010101010101 // the flag in each of eight bytes
 	var out []int32
 	for y := range c.H {
 		row := c.Flags[y*c.W:][:c.W]
-		for x, v := range row {
-			if v&flag == 0 {
+		for x := 0; x < c.W; x++ {
+			for x+8 <= c.W && binary.NativeEndian.Uint64(row[x:])&eight == 0 {
+				x += 8
+			}
+			if x == c.W {
+				break
+			}
+			if row[x]&flag == 0 {
 				continue
 			}
 			i := y*c.W + x
