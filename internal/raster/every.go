@@ -32,25 +32,23 @@ func pixelPair(row []uint8, at int) uint64 {
 
 // Opaque says that nothing can be seen through a picture.
 func Opaque(m *image.RGBA, workers int) bool {
-	const alphas = 0xff000000ff000000
 	return EveryRow(m, workers, func(row []uint8) bool {
-		all := uint64(alphas)
+		all := ^uint64(0)
 		for at := 0; at < len(row); at += 8 {
 			all &= pixelPair(row, at)
 		}
-		return all == alphas
+		return all|0x00ffffff00ffffff == ^uint64(0) // the alphas are full
 	})
 }
 
 // Grey says that an opaque picture has no colours.
 func Grey(m *image.RGBA, workers int) bool {
-	const red, green = 0xff000000ff, 0xff000000ff00
 	return EveryRow(m, workers, func(row []uint8) bool {
 		differ := uint64(0)
 		for at := 0; at < len(row); at += 8 {
 			p := pixelPair(row, at)
 			differ |= p ^ p>>8 // red from green in the places of red, green from blue in those of green
 		}
-		return differ&(red|green) == 0
+		return differ&0x0000ffff0000ffff == 0
 	})
 }
