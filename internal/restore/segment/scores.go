@@ -44,11 +44,9 @@ func (s *Scores) paste(t *piece, tx, ty tileSpan) {
 		for x := tx.core0; x < tx.core1; x++ {
 			at := (line + (x-tx.at)/nn.SquareSide) * nn.SquareOutputs
 			k := inSquare + (x-tx.at)%nn.SquareSide
-			classes := (*[nn.SquareOutputs]uint8)(t.classes[at:])
-			toHand[x], toPrint[x] = scoresOf(
-				classes[nn.Paper*nn.SquarePixels+k&3], classes[nn.Print*nn.SquarePixels+k&3],
-				max(classes[nn.Handwriting*nn.SquarePixels+k&3], classes[nn.Both*nn.SquarePixels+k&3]),
-				t.under[at+k])
+			of := t.classes[at+k:][:nn.Both*nn.SquarePixels+1] // one pixel's, SquarePixels apart
+			toHand[x], toPrint[x] = scoresOf(of[nn.Paper*nn.SquarePixels], of[nn.Print*nn.SquarePixels],
+				max(of[nn.Handwriting*nn.SquarePixels], of[nn.Both*nn.SquarePixels]), t.under[at+k])
 		}
 	}
 }
