@@ -64,10 +64,11 @@ func New(cfg Config) (*Cleaner, error) {
 		cfg.Threads = runtime.NumCPU()
 	}
 	const tiles = 4 // of a page of A4, worked on at once where there are threads for it
+	// The judge has many small steps: to wake threads for each takes as long as they save.
 	nets := []*network{
 		{Network: models.Segment(), threads: max(1, cfg.Threads/tiles)},
 		{Network: models.Overview(), threads: cfg.Threads},
-		{Network: models.Judge(), threads: cfg.Threads},
+		{Network: models.Judge(), threads: 1},
 		{Network: models.Orient(), threads: cfg.Threads},
 		{Network: models.Flatten(), threads: cfg.Threads},
 	}

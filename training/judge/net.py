@@ -23,6 +23,7 @@ TRAITS, NEAR, BOND_TRAITS = len(MANIFEST["traits"]), MANIFEST["near"], MANIFEST[
 HAND, PRINT, AREA, SUREST_HAND = map(MANIFEST["traits"].index, ("hand", "print", "area", "surest"))
 WIDTH, ROUNDS, PLACES = 48, 3, 12
 SUREST = 8.0  # log-odds of a region, for what the page makes of it
+FAR = 1000.0  # below zero: what a bond says that is not there, whose first trait is 0
 
 
 class Round(nn.Module):
@@ -45,13 +46,16 @@ class Round(nn.Module):
 
     def forward(self, x, near, bonds, mass):
         h = self.norm(x)
-        there = bonds[..., :1]
-        other = self.other(h).index_select(0, near.flatten()).reshape(*near.shape, WIDTH)
-        heard = F.relu(self.own(h)[:, None] + other + self.bond(bonds)) * there
-        heard = heard.sum(1) / (there.sum(1) + 1e-3)
-        shares = (self.gather(h) + mass).softmax(0)  # [N, PLACES]
-        gathered = shares.t() @ self.value(h)
-        page = self.ask(h).softmax(1) @ gathered
+        own, other = self.own(h) + self.bond.bias - FAR, self.other(h)
+        weight = self.bond.weight.t() + FAR * torch.eye(BOND_TRAITS, 1, device=x.device)
+        # Neighbour by neighbour: what all say together is more than the processor has at hand.
+        heard = 0
+        for k in range(NEAR):
+            said = other.index_select(0, near[:, k]) + own
+            heard = heard + F.relu(torch.addmm(said, bonds[:, k], weight))
+        heard = heard / (bonds[..., 0].sum(1, keepdim=True) + 1e-3)
+        shares = (self.gather(h) + mass).t().softmax(1)  # [PLACES, N]
+        page = self.ask(h).softmax(1) @ (shares @ self.value(h))
         return x + self.think(torch.cat([h, heard, page], 1))
 
 
