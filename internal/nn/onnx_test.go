@@ -281,7 +281,9 @@ func TestPreparedNetworkIsKept(t *testing.T) {
 	}
 	damaged := slices.Clone(kept)
 	damaged[len(damaged)/2] ^= 1
-	for name, content := range map[string][]byte{"damaged": damaged, "empty": {}, "cut short": kept[:99]} {
+	for name, content := range map[string][]byte{
+		"damaged": damaged, "empty": {}, "cut short": kept[:99],
+	} {
 		if err := os.WriteFile(files[0], content, 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -303,24 +303,24 @@ def take_integers(graph, name):
     rounding = next(
         n for n in graph.node if n.op_type == "QuantizeLinear" and name in sources(graph, n)
     )
-    taken = Chain(graph, f"{name}/bytes", name)
-    taken.add("Transpose", perm=CHANNELS_FIRST)
-    taken.end(rounding)
-    described = next(i for i in graph.input if i.name == name)
-    be_bytes(described)
-    return meaning_of(graph, rounding)
+    return pass_integers(graph, graph.input, name, rounding, name, CHANNELS_FIRST)
 
 
 def give_integers(graph, name):
     """Has an output of rounded floats go out as bytes."""
     made = {output: n for n in graph.node for output in n.output}
     floats = made[name]
-    given = Chain(graph, f"{name}/bytes", floats.input[0])
-    given.add("Transpose", perm=CHANNELS_LAST)
-    given.end(floats)
-    described = next(o for o in graph.output if o.name == name)
-    be_bytes(described)
-    return meaning_of(graph, floats)
+    return pass_integers(graph, graph.output, name, floats, floats.input[0], CHANNELS_LAST)
+
+
+def pass_integers(graph, ports, name, node, first, order):
+    """Has bytes come in or go out, in another order of their axes, where a node rounds or takes
+    rounded numbers; ports: the graph's inputs or outputs; first: what the bytes come from."""
+    passed = Chain(graph, f"{name}/bytes", first)
+    passed.add("Transpose", perm=order)
+    passed.end(node)
+    be_bytes(next(port for port in ports if port.name == name))
+    return meaning_of(graph, node)
 
 
 def sources(graph, node):
