@@ -217,7 +217,7 @@ func cleanFile(page string, c config) error {
 var product embed.FS
 
 // tile is the network's time for a tile on one thread, and how fast it multiplies against a matrix
-// product in the same number format, of the same library, in turn with it.
+// product in the same number format, of the same library, run again and again after it.
 func tile(config) (m measurement, err error) {
 	matrices, err := models.Read(product, "product")
 	if err != nil {

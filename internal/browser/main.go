@@ -2,8 +2,8 @@
 
 // Command browser is the engine as WebAssembly, for a worker of a web page or of Node.
 //
-// The worker has onnxruntime-web, or onnxruntime-node, as the global "ort". Its global "unink" is an
-// object with five functions.
+// The worker has onnxruntime-web, or onnxruntime-node, as the global "ort". Its global "unink" is
+// an object with five functions.
 // ready(clean) is called once pages can be cleaned, failed(code, message) if they never can, and
 // stage(name) as each stage leaves a page, with the names of [unink.Pictures].
 // file(name, done, failed) is called when a network, such as "segment.onnx", or a decoder, such as

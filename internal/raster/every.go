@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 )
 
-// EveryRow says whether something holds for each row of a picture. It goes on to no other row once
-// it does not.
-func EveryRow(m *image.RGBA, workers int, holds func(row []uint8) bool) bool {
+// everyRow says whether something holds for each row of a picture. It stops at the first row found
+// for which it does not.
+func everyRow(m *image.RGBA, workers int, holds func(row []uint8) bool) bool {
 	var broken atomic.Bool
 	Rows(m.Rect.Dy(), workers, func(y0, y1 int) {
 		for y := y0; y < y1 && !broken.Load(); y++ {
@@ -20,8 +20,7 @@ func EveryRow(m *image.RGBA, workers int, holds func(row []uint8) bool) bool {
 	return !broken.Load()
 }
 
-// Pixels are looked at in pairs, as the eight bytes that they are; of an odd row the last is looked
-// at twice.
+// pixelPair is the eight bytes of two pixels; the last pixel of an odd row stands for both.
 func pixelPair(row []uint8, at int) uint64 {
 	if at+8 > len(row) {
 		last := uint64(binary.LittleEndian.Uint32(row[at:]))
@@ -32,7 +31,7 @@ func pixelPair(row []uint8, at int) uint64 {
 
 // Opaque says that nothing can be seen through a picture.
 func Opaque(m *image.RGBA, workers int) bool {
-	return EveryRow(m, workers, func(row []uint8) bool {
+	return everyRow(m, workers, func(row []uint8) bool {
 		all := ^uint64(0)
 		for at := 0; at < len(row); at += 8 {
 			all &= pixelPair(row, at)
@@ -43,11 +42,11 @@ func Opaque(m *image.RGBA, workers int) bool {
 
 // Grey says that an opaque picture has no colours.
 func Grey(m *image.RGBA, workers int) bool {
-	return EveryRow(m, workers, func(row []uint8) bool {
+	return everyRow(m, workers, func(row []uint8) bool {
 		differ := uint64(0)
 		for at := 0; at < len(row); at += 8 {
 			p := pixelPair(row, at)
-			differ |= p ^ p>>8 // red from green in the places of red, green from blue in those of green
+			differ |= p ^ p>>8 // where red is: red against green; where green is: green against blue
 		}
 		return differ&0x0000ffff0000ffff == 0
 	})

@@ -53,8 +53,8 @@ func (s *Sampler) Row(dst, line []float32, y int) {
 	loops.interpolate(dst[:len(s.frac)], s.frac, line, s.from)
 }
 
-// interpolatePlain fills to by columns of values, of each of which the first pixel is told that
-// lies after it, and by the way of each pixel from the column before it to the next.
+// interpolatePlain fills a row of pixels between the columns of a grid: from[i] is the first pixel
+// after column i, and way how far each pixel lies on the way from its column to the next, 0 to 1.
 func interpolatePlain(to, way, columns []float32, from []int32) {
 	for i, v := range columns {
 		step := columns[min(i+1, len(columns)-1)] - v

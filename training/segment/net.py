@@ -184,8 +184,8 @@ class Segmenter(nn.Module):
 
 
 def logits(classes, under):
-    """Logits of the classes, [n, 16, H/2, W/2], of those that do not know what lies under writing
-    and of the log-odds that it is print, [n, 16, H/2, W/2], of which four channels say it."""
+    """Logits of the classes, [n, 16, H/2, W/2]. classes: the same, but for what lies under writing;
+    under: the log-odds that print does, in the first four of 16 channels."""
     rest, hand, both = classes.split([8, 4, 4], 1)
     written, under = torch.maximum(hand, both), under[:, :4]
     hand, both = (written + (sign * under).clamp(max=0) for sign in (-1, 1))

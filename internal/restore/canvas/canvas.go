@@ -96,7 +96,8 @@ func (c *Canvas) noiseLevel(s *segment.Scores) uint8 {
 
 // classify sets IsHand and IsPrint by the interpolated scores.
 func (c *Canvas) classify(s *segment.Scores) {
-	frac, from := make([]int32, c.W), make([]int, 0, s.W+1) // from which pixel on each sample is left
+	frac := make([]int32, c.W)
+	from := make([]int, 0, s.W+1) // the first pixel after each sample, and the row's end
 	for x := range frac {
 		var at int32
 		for at, frac[x] = between(x, c.W, s.W); len(from) <= int(at); {

@@ -26,7 +26,7 @@ func (n Networks) overview(ctx context.Context, p Picture, workers int) (*overvi
 		var lines [nn.SquareSide][]uint8
 		for i := 0; i < shape.H; i += nn.SquareSide {
 			for k := range lines {
-				lines[k] = bytes.Repeat([]uint8{255}, shape.W)
+				lines[k] = bytes.Repeat([]uint8{255}, shape.W) // white, since no gain is below 1
 				if y := i + k; y < small.H {
 					copy(lines[k], plane[y*small.W:][:small.W])
 				}
