@@ -16,8 +16,9 @@ type Plane struct {
 	Light  [3][]uint8 // share of the paper's light, in 255ths
 	// 1 where there is ink of any kind: what the network takes for ink, and what is plainly dark
 	Solid    []uint8
-	Runs     []raster.Run // of Solid
-	Evidence []float32    // log-odds of writing by its colour alone, smoothed; 0 off the ink
+	Runs     []raster.Run       // of Solid
+	Pieces   []raster.Component // that these make
+	Evidence []float32          // log-odds of writing by its colour alone, smoothed; 0 off the ink
 }
 
 // Measure finds the ink of a page and weighs it.
@@ -27,7 +28,7 @@ func Measure(s *segment.Scores, m *raster.RGB, paper [3]*raster.Grid, workers in
 		p.Light[ch] = relative(m.Pix[ch], s.W, s.H, paper[ch], workers)
 	}
 	p.Solid = p.findSolid(workers)
-	p.Runs, _ = raster.Connected(p.Solid, s.W, 1)
+	p.Runs, p.Pieces = raster.Connected(p.Solid, s.W, 1)
 	p.Weigh(workers)
 	return p
 }

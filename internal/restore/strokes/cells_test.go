@@ -58,7 +58,7 @@ func fillRing(s *segment.Scores, plane *ink.Plane, row, column int) {
 
 // bubblesInTables finds them in the ink that was set.
 func bubblesInTables(plane *ink.Plane) []bubbleCells {
-	plane.Runs, _ = raster.Connected(plane.Solid, plane.Scores.W, 1)
+	plane.Runs, plane.Pieces = raster.Connected(plane.Solid, plane.Scores.W, 1)
 	return findBubbleCells(plane)
 }
 

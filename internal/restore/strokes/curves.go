@@ -2,7 +2,6 @@ package strokes
 
 import (
 	"image"
-	"maps"
 	"math"
 	"slices"
 
@@ -28,48 +27,53 @@ const (
 	curveSteep   = 1.5  // slope of a window at most: what is steeper shows along the other axis
 )
 
-// keepCurves makes print what seems written of the curves that a machine drew.
-func keepCurves(s *segment.Scores, plane *ink.Plane) {
-	for _, runs := range longWritten(s, plane.Runs) {
-		k := cut(runs, plane)
-		for at, keep := range k.machineDrawn() {
-			i := (k.y+at/k.w)*s.W + k.x + at%k.w
-			if keep && s.Hand[i] > 0 {
+// curves are the curves of a page that a machine drew: their pixels, by the number of their piece of
+// ink. Only the pieces that seemed written at some time are known.
+type curves map[int32][]int
+
+// find looks for curves in the long pieces of ink that seem written, if only in part. How the ink
+// is judged does not change what is found in a piece.
+func (c curves) find(s *segment.Scores, plane *ink.Plane) {
+	written := map[int32]bool{}
+	for _, r := range plane.Runs {
+		if _, known := c[r.Label]; known || written[r.Label] ||
+			max(plane.Pieces[r.Label-1].Width(), plane.Pieces[r.Label-1].Height()) < curveLength {
+			continue
+		}
+		if slices.ContainsFunc(s.Hand[r.From:r.To], func(v int8) bool { return v > 0 }) {
+			written[r.Label] = true
+		}
+	}
+	runs := map[int32][]raster.Run{}
+	for _, r := range plane.Runs {
+		if written[r.Label] {
+			runs[r.Label] = append(runs[r.Label], r)
+		}
+	}
+	for label, of := range runs {
+		c[label] = cut(of, rectOf(plane.Pieces[label-1]), plane).machineDrawnPixels(s.W)
+	}
+}
+
+// keep makes print what seems written of the curves.
+func (c curves) keep(s *segment.Scores) {
+	for _, pixels := range c {
+		for _, i := range pixels {
+			if s.Hand[i] > 0 {
 				s.Relabel(i, false)
 			}
 		}
 	}
 }
 
-// longWritten are the runs of each long component of ink that seems written, if only in part.
-func longWritten(s *segment.Scores, runs []raster.Run) map[int32][]raster.Run {
-	some := map[int32]bool{}
-	for _, r := range runs {
-		if !some[r.Label] && slices.ContainsFunc(s.Hand[r.From:r.To],
-			func(v int8) bool { return v > 0 }) {
-			some[r.Label] = true
+// machineDrawnPixels lists the pixels of a stroke's curves on a page of width w.
+func (k cutting) machineDrawnPixels(w int) (pixels []int) {
+	for at, drawn := range k.machineDrawn() {
+		if drawn {
+			pixels = append(pixels, (k.y+at/k.w)*w+k.x+at%k.w)
 		}
 	}
-	found := map[int32][]raster.Run{}
-	for _, r := range runs {
-		if some[r.Label] {
-			found[r.Label] = append(found[r.Label], r)
-		}
-	}
-	maps.DeleteFunc(found, func(_ int32, of []raster.Run) bool {
-		around := boxOf(of, s.W)
-		return max(around.Dx(), around.Dy()) < curveLength
-	})
-	return found
-}
-
-// boxOf is the box round runs of a picture of width w.
-func boxOf(runs []raster.Run, w int) (around image.Rectangle) {
-	for _, r := range runs {
-		x, y := int(r.From)%w, int(r.From)/w
-		around = around.Union(image.Rect(x, y, x+int(r.To-r.From), y+1))
-	}
-	return around
+	return pixels
 }
 
 // cutting is a component cut out of the page: which pixels of its box are its own, with a rim of
@@ -81,10 +85,10 @@ type cutting struct {
 	taken []float32
 }
 
-// cut takes a component out of the page. Its rim is what lies beside it and is not ink.
-func cut(runs []raster.Run, plane *ink.Plane) cutting {
+// cut takes a component in a box out of the page. Its rim is what lies beside it and is not ink.
+func cut(runs []raster.Run, box image.Rectangle, plane *ink.Plane) cutting {
 	w, h := plane.Scores.W, plane.Scores.H
-	around := boxOf(runs, w).Inset(-1).Intersect(image.Rect(0, 0, w, h))
+	around := box.Inset(-1).Intersect(image.Rect(0, 0, w, h))
 	k := cutting{x: around.Min.X, y: around.Min.Y, w: around.Dx(), h: around.Dy()}
 	k.own, k.taken = make([]bool, k.w*k.h), make([]float32, k.w*k.h)
 	own := func(x, y int) {

@@ -35,7 +35,7 @@ func curveOn(steps int, at func(t float64) (x, y, half float64)) (*segment.Score
 			plane.Light[ch][i] = uint8(255 - 200*c)
 		}
 	}
-	plane.Runs, _ = raster.Connected(plane.Solid, sheetW, 1)
+	plane.Runs, plane.Pieces = raster.Connected(plane.Solid, sheetW, 1)
 	return s, plane
 }
 
@@ -91,7 +91,7 @@ func TestWritingWithinACurveIsNotKept(t *testing.T) {
 	for x := 330; x < 370; x++ {
 		setInk(s, plane, x, 250+x%7, true)
 	}
-	plane.Runs, _ = raster.Connected(plane.Solid, sheetW, 1)
+	plane.Runs, plane.Pieces = raster.Connected(plane.Solid, sheetW, 1)
 	keepCurves(s, plane)
 	if left := countWritten(s); left != 40 {
 		t.Errorf("of a ring of %d pixels and a word of 40 within it %d count as written", circle, left)
@@ -129,4 +129,10 @@ func countWritten(s *segment.Scores) (n int) {
 		}
 	}
 	return n
+}
+
+func keepCurves(s *segment.Scores, plane *ink.Plane) {
+	c := curves{}
+	c.find(s, plane)
+	c.keep(s)
 }

@@ -180,12 +180,8 @@ func (v *Survey) Judge(ctx context.Context, judge nn.Runner) ([]float64, error) 
 	return odds, nil
 }
 
-// settle makes each region writing or print, as the network judges it.
-func (v *Survey) settle(ctx context.Context, judge nn.Runner, s *segment.Scores) error {
-	odds, err := v.Judge(ctx, judge)
-	if err != nil {
-		return err
-	}
+// settle makes each region writing or print, by the log-odds that it was written.
+func (v *Survey) settle(odds []float64, s *segment.Scores) {
 	for _, r := range v.runs {
 		hand := odds[r.Label-1] > 0
 		for i := int(r.From); i < int(r.To); i++ {
@@ -194,7 +190,6 @@ func (v *Survey) settle(ctx context.Context, judge nn.Runner, s *segment.Scores)
 			}
 		}
 	}
-	return nil
 }
 
 // largest lists the regions in their order, only the largest if there are more than most.

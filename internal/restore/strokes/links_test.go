@@ -47,7 +47,7 @@ func TestLinksStay(t *testing.T) {
 			for y := feet - 40; y < feet+40; y++ {
 				dot(150, float64(y), 3, red)
 			}
-			plane.Runs, _ = raster.Connected(plane.Solid, sheetW, 1)
+			plane.Runs, plane.Pieces = raster.Connected(plane.Solid, sheetW, 1)
 			for _, l := range findLinks(byColour(plane), sheetW) {
 				l.keep(s)
 			}

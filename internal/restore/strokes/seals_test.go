@@ -63,7 +63,7 @@ func TestSealsStay(t *testing.T) {
 			for x := cx - 150; x < cx+150; x++ {
 				dot(float64(x), cy+20, 3, black)
 			}
-			plane.Runs, _ = raster.Connected(plane.Solid, sheetW, 1)
+			plane.Runs, plane.Pieces = raster.Connected(plane.Solid, sheetW, 1)
 			for _, l := range findSeals(byColour(plane), sheetW) {
 				l.keep(s)
 			}

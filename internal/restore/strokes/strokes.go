@@ -55,19 +55,24 @@ func decide(ctx context.Context, judge nn.Runner, s *segment.Scores, plane *ink.
 	for _, c := range inTable {
 		c.keep(s) // before the judge sees them, or the table's lines would go with them
 	}
-	search.Go(func() { onForm = readForm(s, plane) })
-	search.Go(func() { stay = findCertain(plane) })
 	v := g.survey(s, plane, workers)
+	// The judge has one thread.
+	search.Go(func() { onForm = readForm(s, plane) })
+	search.Go(func() { stay = findCertain(s, plane) })
+	odds, err := v.Judge(ctx, judge)
 	search.Wait()
-	onForm.inTable = inTable
-	if err := v.settle(ctx, judge, s); err != nil {
+	if err != nil {
 		return nil, nil, err
 	}
+	onForm.inTable = inTable
+	v.settle(odds, s)
 	stay.keep(s, plane)
 	plane.Weigh(workers)
-	if err := g.survey(s, plane, workers).settle(ctx, judge, s); err != nil {
+	v = g.survey(s, plane, workers)
+	if odds, err = v.Judge(ctx, judge); err != nil {
 		return nil, nil, err
 	}
+	v.settle(odds, s)
 	stay.keep(s, plane)
 	onForm.settle(s, plane)
 	clearRules(s, plane, g.lines, g.pieces)
@@ -76,18 +81,22 @@ func decide(ctx context.Context, judge nn.Runner, s *segment.Scores, plane *ink.
 
 // certain is what is print by its shape and colour, whatever the networks say.
 type certain struct {
-	seals []seal
-	links []link
+	seals  []seal
+	links  []link
+	curves curves
 }
 
-func findCertain(plane *ink.Plane) certain {
+func findCertain(s *segment.Scores, plane *ink.Plane) certain {
 	of, w := byColour(plane), plane.Scores.W
-	return certain{findSeals(of, w), findLinks(of, w)}
+	c := certain{findSeals(of, w), findLinks(of, w), curves{}}
+	c.curves.find(s, plane)
+	return c
 }
 
-// keep makes print of it, and of the curves that a machine drew.
+// keep makes print of it. Curves are looked for anew where ink now seems written.
 func (c certain) keep(s *segment.Scores, plane *ink.Plane) {
-	keepCurves(s, plane)
+	c.curves.find(s, plane)
+	c.curves.keep(s)
 	for _, l := range c.seals {
 		l.keep(s)
 	}
