@@ -55,7 +55,7 @@ func (n Networks) Classify(ctx context.Context, p Picture, workers int) (*Scores
 func (n Networks) look(ctx context.Context, p Picture, workers int) (*Scores, error) {
 	s := &Scores{W: p.W, H: p.H, Hand: slices.Repeat([]int8{-Sure}, p.W*p.H),
 		Print: slices.Repeat([]int8{-Sure}, p.W*p.H)}
-	inked := extent(p)
+	inked := extent(p, workers)
 	if inked.Empty() {
 		return s, nil
 	}

@@ -169,10 +169,7 @@ func likest(regions []region, bonds [][]bond, i int, foot bool) int {
 func inkOfEach(s *segment.Scores, plane *ink.Plane) []uint8 {
 	const reach = 3 // working pixels
 	inks := make([]uint8, len(s.Hand))
-	for i, v := range s.Hand {
-		if v <= 0 {
-			continue
-		}
+	for i := range raster.Positive(s.Hand) {
 		var sum [3]float64
 		total := 0.0
 		x, y := i%s.W, i/s.W

@@ -1,6 +1,7 @@
 package strokes
 
 import (
+	"math"
 	"slices"
 
 	"unink/internal/raster"
@@ -12,35 +13,96 @@ import (
 // part of the line.
 func joinSpecks(s *segment.Scores, lines []bool) {
 	const speck, foot, slim = 16, 40, 4 // working pixels: two areas and a width
-	print := make([]uint8, len(s.Hand))
-	for i := range print {
-		if s.Print[i] > 0 && s.Hand[i] <= 0 && !lines[i] {
-			print[i] = 1
-		}
-	}
-	runs, components := raster.Connected(print, s.W, 1)
-	writing, onLine := make([]int, len(components)), make([]bool, len(components))
-	for _, r := range runs {
-		of := r.Label - 1
-		if components[of].Area > foot {
+	written := func(i int) bool { return s.Hand[i] > 0 }
+	onLine := func(i int) bool { return lines[i] }
+	print := newPieces(s, foot, func(i int) bool {
+		return s.Print[i] > 0 && s.Hand[i] <= 0 && !lines[i]
+	})
+	for i := range raster.Positive(s.Print) {
+		if s.Hand[i] > 0 || !beside(s, i, written) {
 			continue
 		}
-		for i := int(r.From); i < int(r.To); i++ {
-			if beside(s, i, func(j int) bool { return s.Hand[j] > 0 }) {
-				writing[of]++
+		piece := print.of(i)
+		c, rim, stands := boxOf(piece, s.W), 0, false
+		for _, j := range piece {
+			if beside(s, j, written) {
+				rim++
 			}
-			onLine[of] = onLine[of] || beside(s, i, func(j int) bool { return lines[j] })
+			stands = stands || beside(s, j, onLine)
+		}
+		if c.Area <= speck && 2*rim >= c.Area || stands && min(c.Width(), c.Height()) <= slim {
+			relabel(s, piece, true)
 		}
 	}
-	for _, r := range runs {
-		c, of := components[r.Label-1], r.Label-1
-		if writing[of] > 0 && (c.Area <= speck && 2*writing[of] >= c.Area ||
-			onLine[of] && min(c.Width(), c.Height()) <= slim) {
-			for i := int(r.From); i < int(r.To); i++ {
-				s.Relabel(i, true)
-			}
+}
+
+// pieces are the connected pieces of what is wanted of a page, up to a size.
+type pieces struct {
+	s      *segment.Scores
+	most   int // pixels
+	wanted func(i int) bool
+	met    []uint8 // what was found at each pixel
+}
+
+const (
+	metSmall = 1 + iota // a piece
+	metLarge            // a part of a larger one
+)
+
+func newPieces(s *segment.Scores, most int, wanted func(i int) bool) *pieces {
+	return &pieces{s, most, wanted, make([]uint8, len(s.Hand))}
+}
+
+// of lists the pixels of the piece at a pixel, the first time that it is asked for; it is empty
+// where there is none, or none so small.
+func (p *pieces) of(i int) (piece []int) {
+	add := func(j int) {
+		if p.met[j] == 0 && p.wanted(j) {
+			p.met[j] = metSmall
+			piece = append(piece, j)
 		}
 	}
+	add(i)
+	for at := 0; at < len(piece); at++ {
+		whole := len(piece) <= p.most
+		p.around(piece[at], func(j int) {
+			whole = whole && p.met[j] != metLarge
+			add(j)
+		})
+		if !whole {
+			for _, j := range piece {
+				p.met[j] = metLarge
+			}
+			return nil
+		}
+	}
+	return piece
+}
+
+// around visits a pixel and the eight about it.
+func (p *pieces) around(i int, visit func(j int)) {
+	x, y := i%p.s.W, i/p.s.W
+	for yy := max(y-1, 0); yy <= min(y+1, p.s.H-1); yy++ {
+		for xx := max(x-1, 0); xx <= min(x+1, p.s.W-1); xx++ {
+			visit(yy*p.s.W + xx)
+		}
+	}
+}
+
+// relabel makes pixels of ink writing or print.
+func relabel(s *segment.Scores, pixels []int, hand bool) {
+	for _, i := range pixels {
+		s.Relabel(i, hand)
+	}
+}
+
+// boxOf is the component that pixels of a page of width w make.
+func boxOf(pixels []int, w int) raster.Component {
+	c := raster.Component{X0: math.MaxInt, Y0: math.MaxInt}
+	for _, i := range pixels {
+		c.Add(i%w, i/w, 1)
+	}
+	return c
 }
 
 // beside says whether one of the four pixels next to a pixel is such a one.
@@ -57,8 +119,8 @@ func beside(s *segment.Scores, i int, such func(j int) bool) bool {
 // the writing later, and the foot of a stroke on a line is no print.
 func dropFalsePrint(s *segment.Scores, lines []bool) {
 	both := make([]uint8, len(s.Hand))
-	for i := range both {
-		if s.Hand[i] > 0 && s.Print[i] > 0 {
+	for i := range raster.Positive(s.Hand) {
+		if s.Print[i] > 0 {
 			both[i] = 1
 		}
 	}
@@ -75,8 +137,8 @@ func dropFalsePrint(s *segment.Scores, lines []bool) {
 			s.Relabel(i, true)
 		}
 	}
-	for i, hand := range s.Hand {
-		if print := s.Print[i]; hand > 0 && print <= 0 && print > -segment.Unit &&
+	for i := range raster.Positive(s.Hand) {
+		if print := s.Print[i]; print <= 0 && print > -segment.Unit &&
 			!besidePrint(s, i, lines) {
 			s.Relabel(i, true)
 		}
@@ -91,27 +153,16 @@ func dropFragments(s *segment.Scores, lines []bool) {
 		fragment = 60                   // working pixels
 		surely   = 3 * segment.Unit / 2 // log-odds of writing, in the mean
 	)
-	print := make([]uint8, len(s.Hand))
-	for i := range print {
-		if s.Print[i] > 0 && !lines[i] {
-			print[i] = 1
+	print := newPieces(s, fragment, func(i int) bool { return s.Print[i] > 0 && !lines[i] })
+	for i := range raster.Positive(s.Hand) {
+		piece, hand := print.of(i), 0
+		for _, j := range piece {
+			hand += int(s.Hand[j])
 		}
-	}
-	runs, components := raster.Connected(print, s.W, 1)
-	hand := make([]int, len(components))
-	for _, r := range runs {
-		for _, v := range s.Hand[r.From:r.To] {
-			hand[r.Label-1] += int(v)
-		}
-	}
-	for _, r := range runs {
-		c := components[r.Label-1]
-		if c.Area > fragment || hand[r.Label-1] < surely*c.Area {
+		if hand < surely*len(piece) {
 			continue
 		}
-		for i := int(r.From); i < int(r.To); i++ {
-			s.Relabel(i, true)
-		}
+		relabel(s, piece, true)
 	}
 }
 
@@ -138,19 +189,15 @@ func keepUnwritten(s *segment.Scores) {
 		few    = 4 * stroke
 	)
 	inked := 0
-	for _, v := range s.Hand {
-		if v > 0 {
-			inked++
-		}
+	for range raster.Positive(s.Hand) {
+		inked++
 	}
 	if inked == 0 || inked >= few {
 		return
 	}
 	hand := make([]uint8, len(s.Hand))
-	for i, v := range s.Hand {
-		if v > 0 {
-			hand[i] = 1
-		}
+	for i := range raster.Positive(s.Hand) {
+		hand[i] = 1
 	}
 	_, pieces := raster.Connected(hand, s.W, 1)
 	if slices.ContainsFunc(pieces, func(c raster.Component) bool { return c.Area >= stroke }) {
