@@ -28,9 +28,14 @@ func Measure(s *segment.Scores, m *raster.RGB, paper [3]*raster.Grid, workers in
 		p.Light[ch] = relative(m.Pix[ch], s.W, s.H, paper[ch], workers)
 	}
 	p.Solid = p.findSolid(workers)
-	p.Runs, p.Pieces = raster.Connected(p.Solid, s.W, 1)
+	p.Connect()
 	p.Weigh(workers)
 	return p
+}
+
+// Connect finds the runs and the pieces of the ink.
+func (p *Plane) Connect() {
+	p.Runs, p.Pieces = raster.Connected(p.Solid, p.Scores.W, 1)
 }
 
 // Weigh compares each pixel of ink with the inks of what is surely writing and surely print on

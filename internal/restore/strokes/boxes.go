@@ -32,7 +32,8 @@ type form struct {
 
 // readForm finds them. No judgement is needed for it, nor does it change the scores.
 func readForm(s *segment.Scores, plane *ink.Plane) form {
-	labels, components := raster.Components(plane.Solid, s.W)
+	labels, components := make([]int32, len(plane.Solid)), plane.Pieces
+	raster.Paint(labels, plane.Runs)
 	filled, crossed, printed := findBubbles(s, plane, labels, components)
 	ticks := slices.DeleteFunc(findTicks(s, plane, labels, components), func(m *mark) bool {
 		return slices.ContainsFunc(filled, m.inSameBox)

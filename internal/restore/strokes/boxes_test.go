@@ -20,6 +20,7 @@ func read(f restoretest.Form) (*segment.Scores, []*mark) {
 		}
 	}
 	plane := planeOf(f, s)
+	plane.Connect()
 	onForm := readForm(s, plane)
 	onForm.settle(s, plane)
 	return s, onForm.marks
@@ -34,6 +35,7 @@ func planeOf(f restoretest.Form, s *segment.Scores) *ink.Plane {
 			plane.Solid[i] = 1
 		}
 	}
+	plane.Connect()
 	return plane
 }
 
@@ -132,6 +134,7 @@ func TestCrossedRingIsDrawnAnew(t *testing.T) {
 					plane.Solid[at], s.Hand[at] = 1, c.hand
 				}
 			}
+			plane.Connect()
 			marks := readForm(s, plane).marks
 			if len(marks) != c.found {
 				t.Fatalf("%d marks found, want %d", len(marks), c.found)

@@ -204,6 +204,7 @@ func TestBubblesUnderStrokes(t *testing.T) {
 			}
 		}
 	}
+	plane.Connect()
 	onForm := readForm(s, plane)
 	onForm.settle(s, plane)
 	if len(onForm.marks) != 1 || sheet.at(onForm.marks[0].x, onForm.marks[0].y) != image.Pt(3, 2) {

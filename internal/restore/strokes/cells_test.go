@@ -4,7 +4,6 @@ import (
 	"math"
 	"testing"
 
-	"unink/internal/raster"
 	"unink/internal/restore/ink"
 	"unink/internal/restore/segment"
 )
@@ -58,7 +57,7 @@ func fillRing(s *segment.Scores, plane *ink.Plane, row, column int) {
 
 // bubblesInTables finds them in the ink that was set.
 func bubblesInTables(plane *ink.Plane) []bubbleCells {
-	plane.Runs, plane.Pieces = raster.Connected(plane.Solid, plane.Scores.W, 1)
+	plane.Connect()
 	return findBubbleCells(plane)
 }
 

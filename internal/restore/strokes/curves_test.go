@@ -4,7 +4,6 @@ import (
 	"math"
 	"testing"
 
-	"unink/internal/raster"
 	"unink/internal/restore/ink"
 	"unink/internal/restore/segment"
 )
@@ -35,7 +34,7 @@ func curveOn(steps int, at func(t float64) (x, y, half float64)) (*segment.Score
 			plane.Light[ch][i] = uint8(255 - 200*c)
 		}
 	}
-	plane.Runs, plane.Pieces = raster.Connected(plane.Solid, sheetW, 1)
+	plane.Connect()
 	return s, plane
 }
 
@@ -91,7 +90,7 @@ func TestWritingWithinACurveIsNotKept(t *testing.T) {
 	for x := 330; x < 370; x++ {
 		setInk(s, plane, x, 250+x%7, true)
 	}
-	plane.Runs, plane.Pieces = raster.Connected(plane.Solid, sheetW, 1)
+	plane.Connect()
 	keepCurves(s, plane)
 	if left := countWritten(s); left != 40 {
 		t.Errorf("of a ring of %d pixels and a word of 40 within it %d count as written", circle, left)

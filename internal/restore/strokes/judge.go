@@ -36,10 +36,12 @@ type ground struct {
 	lines  []int32 // what findRules found
 	pieces []raster.Component
 	near   []uint32 // what nearestInk found
+	class  []uint8  // what parts says, anew for each survey, as are its labels
+	labels []int32
 }
 
 func groundOf(s *segment.Scores, plane *ink.Plane) *ground {
-	g := &ground{}
+	g := &ground{class: make([]uint8, len(s.Hand)), labels: make([]int32, len(s.Hand))}
 	var search sync.WaitGroup
 	search.Go(func() { g.near = nearestInk(plane.Solid, s.W) })
 	g.lines, g.pieces = findRules(plane.Printed(), s.W, s.H)
@@ -47,12 +49,13 @@ func groundOf(s *segment.Scores, plane *ink.Plane) *ground {
 	return g
 }
 
+// survey looks at the regions as they are now. What the survey before says of them is then gone.
 func (g *ground) survey(s *segment.Scores, plane *ink.Plane, workers int) *Survey {
-	class := parts(s, plane, g.lines, g.pieces, workers)
-	runs, components := raster.Connected(class, s.W, 1)
+	g.parts(s, plane, workers)
+	runs, components := raster.Connected(g.class, s.W, 1)
 	n := len(components)
 	v := &Survey{
-		Labels: make([]int32, len(class)),
+		Labels: g.labels,
 		Traits: make([]float32, 0, n*nn.RegionTraits),
 		Near:   make([]float32, 0, n*nn.RegionBonds),
 		Bonds:  make([]float32, 0, n*nn.RegionBonds*nn.BondTraits),
@@ -65,7 +68,7 @@ func (g *ground) survey(s *segment.Scores, plane *ink.Plane, workers int) *Surve
 	search.Go(func() { bonds = findBonds(g.near, v.Labels, s.W, components) })
 	regions := measureRegions(s, v.Labels, runs, components, plane)
 	for _, r := range runs {
-		regions[r.Label-1].onRule = class[r.From]&onRule != 0
+		regions[r.Label-1].onRule = g.class[r.From]&onRule != 0
 	}
 	for i, twin := range findTwins(regions, v.Labels, plane, workers) {
 		v.Traits = append(v.Traits, regions[i].traits(twin)...)

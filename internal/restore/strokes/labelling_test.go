@@ -31,6 +31,7 @@ func TestNumbersBesideBubblesStay(t *testing.T) {
 		plane.Evidence[i] = -1
 	}
 	eachOfNumber(colourful, func(x, y int) { plane.Evidence[y*s.W+x] = 1 })
+	plane.Connect()
 	onForm := readForm(s, plane)
 	for i, ink := range plane.Solid { // a judge that takes all for writing
 		if ink != 0 {

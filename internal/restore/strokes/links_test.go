@@ -2,8 +2,6 @@ package strokes
 
 import (
 	"testing"
-
-	"unink/internal/raster"
 )
 
 // A link stays, whatever the network thinks of it, and what somebody wrote across it goes. What is
@@ -47,7 +45,7 @@ func TestLinksStay(t *testing.T) {
 			for y := feet - 40; y < feet+40; y++ {
 				dot(150, float64(y), 3, red)
 			}
-			plane.Runs, plane.Pieces = raster.Connected(plane.Solid, sheetW, 1)
+			plane.Connect()
 			for _, l := range findLinks(byColour(plane), sheetW) {
 				l.keep(s)
 			}

@@ -31,33 +31,30 @@ type region struct {
 // that it overlooked). Bit 4 is set where the ink's colour is plainly the writing's, bit 8 where it
 // is plainly the print's, and onRule where the ink is a line's: letters that stand on a line are
 // regions of their own.
-func parts(s *segment.Scores, plane *ink.Plane, lines []int32, pieces []raster.Component,
-	workers int) []uint8 {
-	class := make([]uint8, len(s.Hand))
+func (g *ground) parts(s *segment.Scores, plane *ink.Plane, workers int) {
 	raster.Rows(s.H, workers, func(y0, y1 int) {
 		for _, r := range raster.RunsWithin(plane.Runs, y0*s.W, y1*s.W) {
 			for i := r.From; i < r.To; i++ {
+				class := uint8(3)
 				switch {
 				case s.Hand[i] > 0:
-					class[i] = 2
+					class = 2
 				case s.Print[i] > 0:
-					class[i] = 1
-				default:
-					class[i] = 3
+					class = 1
 				}
 				switch e := plane.Evidence[i]; {
 				case e > telling:
-					class[i] |= 4
+					class |= 4
 				case e < -telling:
-					class[i] |= 8
+					class |= 8
 				}
-				if l := lines[i]; l > 0 && isRule(pieces[l-1]) {
-					class[i] |= onRule
+				if l := g.lines[i]; l > 0 && isRule(g.pieces[l-1]) {
+					class |= onRule
 				}
+				g.class[i] = class
 			}
 		}
 	})
-	return class
 }
 
 // onRule is the part of a class that says that the ink lies on a line.

@@ -65,6 +65,7 @@ func TestRegistrationMarksStay(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, plane := sheetOf(slices.Concat(c.shapes, []image.Point{amid}), c.in)
+			plane.Connect()
 			found := readForm(s, plane).registration
 			found.keep(s)
 			for _, at := range c.shapes {
@@ -93,6 +94,7 @@ func TestDustBeyondRegistrationMarks(t *testing.T) {
 	for y := range sheetH {
 		setInk(s, plane, 0, y, false)
 	}
+	plane.Connect()
 	found := readForm(s, plane).registration
 	if len(found.boxes) != 4 {
 		t.Errorf("%d marks are found", len(found.boxes))

@@ -4,7 +4,6 @@ import (
 	"math"
 	"testing"
 
-	"unink/internal/raster"
 	"unink/internal/restore/ink"
 	"unink/internal/restore/segment"
 )
@@ -63,7 +62,7 @@ func TestSealsStay(t *testing.T) {
 			for x := cx - 150; x < cx+150; x++ {
 				dot(float64(x), cy+20, 3, black)
 			}
-			plane.Runs, plane.Pieces = raster.Connected(plane.Solid, sheetW, 1)
+			plane.Connect()
 			for _, l := range findSeals(byColour(plane), sheetW) {
 				l.keep(s)
 			}
