@@ -34,19 +34,19 @@ type curves map[int32][]int
 // find looks for curves in the long pieces of ink that seem written, if only in part. How the ink
 // is judged does not change what is found in a piece.
 func (c curves) find(s *segment.Scores, plane *ink.Plane) {
-	written := map[int32]bool{}
+	seem := map[int32]bool{} // written
 	for _, r := range plane.Runs {
-		if _, known := c[r.Label]; known || written[r.Label] ||
+		if _, known := c[r.Label]; known || seem[r.Label] ||
 			max(plane.Pieces[r.Label-1].Width(), plane.Pieces[r.Label-1].Height()) < curveLength {
 			continue
 		}
 		if slices.ContainsFunc(s.Hand[r.From:r.To], func(v int8) bool { return v > 0 }) {
-			written[r.Label] = true
+			seem[r.Label] = true
 		}
 	}
 	runs := map[int32][]raster.Run{}
 	for _, r := range plane.Runs {
-		if written[r.Label] {
+		if seem[r.Label] {
 			runs[r.Label] = append(runs[r.Label], r)
 		}
 	}
@@ -68,8 +68,8 @@ func (c curves) keep(s *segment.Scores) {
 
 // machineDrawnPixels lists the pixels of a stroke's curves on a page of width w.
 func (k cutting) machineDrawnPixels(w int) (pixels []int) {
-	for at, drawn := range k.machineDrawn() {
-		if drawn {
+	for at, own := range k.machineDrawn() {
+		if own {
 			pixels = append(pixels, (k.y+at/k.w)*w+k.x+at%k.w)
 		}
 	}
@@ -85,10 +85,10 @@ type cutting struct {
 	taken []float32
 }
 
-// cut takes a component in a box out of the page. Its rim is what lies beside it and is not ink.
-func cut(runs []raster.Run, box image.Rectangle, plane *ink.Plane) cutting {
+// cut takes a component in a rectangle out of the page. Its rim is what lies beside it and is not ink.
+func cut(runs []raster.Run, around image.Rectangle, plane *ink.Plane) cutting {
 	w, h := plane.Scores.W, plane.Scores.H
-	around := box.Inset(-1).Intersect(image.Rect(0, 0, w, h))
+	around = around.Inset(-1).Intersect(image.Rect(0, 0, w, h))
 	k := cutting{x: around.Min.X, y: around.Min.Y, w: around.Dx(), h: around.Dy()}
 	k.own, k.taken = make([]bool, k.w*k.h), make([]float32, k.w*k.h)
 	own := func(x, y int) {

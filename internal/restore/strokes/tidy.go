@@ -13,19 +13,19 @@ import (
 // part of the line.
 func joinSpecks(s *segment.Scores, lines []bool) {
 	const speck, foot, slim = 16, 40, 4 // working pixels: two areas and a width
-	written := func(i int) bool { return s.Hand[i] > 0 }
+	inHand := func(i int) bool { return s.Hand[i] > 0 }
 	onLine := func(i int) bool { return lines[i] }
-	print := newPieces(s, foot, func(i int) bool {
+	print := newSmallPieces(s, foot, func(i int) bool {
 		return s.Print[i] > 0 && s.Hand[i] <= 0 && !lines[i]
 	})
 	for i := range raster.Positive(s.Print) {
-		if s.Hand[i] > 0 || !beside(s, i, written) {
+		if s.Hand[i] > 0 || !beside(s, i, inHand) {
 			continue
 		}
 		piece := print.of(i)
 		c, rim, stands := boxOf(piece, s.W), 0, false
 		for _, j := range piece {
-			if beside(s, j, written) {
+			if beside(s, j, inHand) {
 				rim++
 			}
 			stands = stands || beside(s, j, onLine)
@@ -36,8 +36,8 @@ func joinSpecks(s *segment.Scores, lines []bool) {
 	}
 }
 
-// pieces are the connected pieces of what is wanted of a page, up to a size.
-type pieces struct {
+// smallPieces are the connected pieces of what is wanted of a page, up to a size.
+type smallPieces struct {
 	s      *segment.Scores
 	most   int // pixels
 	wanted func(i int) bool
@@ -49,13 +49,13 @@ const (
 	metLarge            // a part of a larger one
 )
 
-func newPieces(s *segment.Scores, most int, wanted func(i int) bool) *pieces {
-	return &pieces{s, most, wanted, make([]uint8, len(s.Hand))}
+func newSmallPieces(s *segment.Scores, most int, wanted func(i int) bool) *smallPieces {
+	return &smallPieces{s, most, wanted, make([]uint8, len(s.Hand))}
 }
 
 // of lists the pixels of the piece at a pixel, the first time that it is asked for; it is empty
 // where there is none, or none so small.
-func (p *pieces) of(i int) (piece []int) {
+func (p *smallPieces) of(i int) (piece []int) {
 	add := func(j int) {
 		if p.met[j] == 0 && p.wanted(j) {
 			p.met[j] = metSmall
@@ -80,7 +80,7 @@ func (p *pieces) of(i int) (piece []int) {
 }
 
 // around visits a pixel and the eight about it.
-func (p *pieces) around(i int, visit func(j int)) {
+func (p *smallPieces) around(i int, visit func(j int)) {
 	x, y := i%p.s.W, i/p.s.W
 	for yy := max(y-1, 0); yy <= min(y+1, p.s.H-1); yy++ {
 		for xx := max(x-1, 0); xx <= min(x+1, p.s.W-1); xx++ {
@@ -153,7 +153,7 @@ func dropFragments(s *segment.Scores, lines []bool) {
 		fragment = 60                   // working pixels
 		surely   = 3 * segment.Unit / 2 // log-odds of writing, in the mean
 	)
-	print := newPieces(s, fragment, func(i int) bool { return s.Print[i] > 0 && !lines[i] })
+	print := newSmallPieces(s, fragment, func(i int) bool { return s.Print[i] > 0 && !lines[i] })
 	for i := range raster.Positive(s.Hand) {
 		piece, hand := print.of(i), 0
 		for _, j := range piece {
