@@ -2,6 +2,7 @@ package raster
 
 import (
 	"encoding/binary"
+	"slices"
 	"sort"
 )
 
@@ -52,6 +53,9 @@ func Connected(class []uint8, w, least int) (runs []Run, components []Component)
 	above := 0 // index of the first run in the row above
 	for at := 0; at < len(class); at += w {
 		now := len(runs)
+		if now+w/2 >= cap(runs) {
+			runs = slices.Grow(runs, max(now, w)) // twice as many: append grows by a quarter
+		}
 		runs = appendRuns(runs, class[at:at+w], at, least)
 		sets.join(runs[above:now], runs[now:], w)
 		above = now

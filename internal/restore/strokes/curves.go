@@ -27,8 +27,8 @@ const (
 	curveSteep   = 1.5  // slope of a window at most: what is steeper shows along the other axis
 )
 
-// curves are the curves of a page that a machine drew: their pixels, by the number of their piece of
-// ink. Only the pieces that seemed written at some time are known.
+// curves are those of a page that a machine drew: their pixels, by the number of their piece of ink.
+// Only the pieces that seemed written at some time are known.
 type curves map[int32][]int
 
 // find looks for curves in the long pieces of ink that seem written, if only in part. How the ink
@@ -85,7 +85,8 @@ type cutting struct {
 	taken []float32
 }
 
-// cut takes a component in a rectangle out of the page. Its rim is what lies beside it and is not ink.
+// cut takes a component in a rectangle out of the page. Its rim is what lies beside it and is no
+// ink.
 func cut(runs []raster.Run, around image.Rectangle, plane *ink.Plane) cutting {
 	w, h := plane.Scores.W, plane.Scores.H
 	around = around.Inset(-1).Intersect(image.Rect(0, 0, w, h))
