@@ -75,11 +75,8 @@ func New(cfg Config) (*Cleaner, error) {
 	for _, n := range nets {
 		n.cfg = cfg
 	}
-	atOnce := nets
-	if runtime.GOOS == "js" {
-		atOnce = nets[:3] // the others are loaded for the first page that needs them
-	}
-	if err := openAll(atOnce); err != nil {
+	// Every page needs the first three. The others are opened for the first page that needs them.
+	if err := openAll(nets[:3]); err != nil {
 		return nil, whyNot(err)
 	}
 	segmenter := nets[0]

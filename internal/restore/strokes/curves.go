@@ -27,8 +27,8 @@ const (
 	curveSteep   = 1.5  // slope of a window at most: what is steeper shows along the other axis
 )
 
-// curves are those of a page that a machine drew: their pixels, by the number of their piece of ink.
-// Only the pieces that seemed written at some time are known.
+// curves are those of a page that a machine drew: their pixels, by the number of their piece of
+// ink. Only the pieces that seemed written at some time are known.
 type curves map[int32][]int
 
 // find looks for curves in the long pieces of ink that seem written, if only in part. How the ink
