@@ -1,7 +1,6 @@
 package raster
 
 import (
-	"encoding/binary"
 	"slices"
 	"sort"
 )
@@ -93,13 +92,7 @@ func RunsWithin(runs []Run, from, to int) []Run {
 // appendRuns lists the runs of a row that starts at pixel at.
 func appendRuns(runs []Run, row []uint8, at, least int) []Run {
 	for x := 0; x < len(row); {
-		for x+8 <= len(row) && binary.NativeEndian.Uint64(row[x:]) == 0 {
-			x += 8
-		}
-		for x < len(row) && row[x] == 0 {
-			x++
-		}
-		if x == len(row) {
+		if x = NextMarked(row, x); x == len(row) {
 			break
 		}
 		from, class := x, row[x]

@@ -232,8 +232,8 @@ func (p *Plane) findSolid(workers int) []uint8 {
 // Printed marks ink that is not plainly writing.
 func (p *Plane) Printed() []uint8 {
 	out := slices.Clone(p.Solid)
-	for i := range out {
-		if p.Scores.Hand[i] > 0 && p.Scores.Print[i] <= 0 {
+	for i := range raster.Positive(p.Scores.Hand) {
+		if p.Scores.Print[i] <= 0 {
 			out[i] = 0
 		}
 	}

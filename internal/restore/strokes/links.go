@@ -54,10 +54,7 @@ func levelRuns(marked []uint8, w int) []uint8 {
 	for y := 0; y < len(marked); y += w {
 		row := marked[y : y+w]
 		for x := 0; x < w; {
-			if row[x] == 0 {
-				x++
-				continue
-			}
+			x = raster.NextMarked(row, x)
 			from, to := x, x
 			for ; x < w && x-to <= linkGap; x++ {
 				if row[x] != 0 {

@@ -93,10 +93,8 @@ func byColour(plane *ink.Plane) map[ink.Set][]uint8 {
 func inCells(marked []uint8, w int) (cells []uint8, across int) {
 	across = (w + sealCell - 1) / sealCell
 	cells = make([]uint8, across*((len(marked)/w+sealCell-1)/sealCell))
-	for i, v := range marked {
-		if v != 0 {
-			cells[i/w/sealCell*across+i%w/sealCell] = 1
-		}
+	for i := range raster.Marked(marked) {
+		cells[i/w/sealCell*across+i%w/sealCell] = 1
 	}
 	return cells, across
 }

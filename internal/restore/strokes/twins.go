@@ -156,15 +156,16 @@ func (s *shape) apart(other *shape, best float32) float32 {
 	const rounding = 1e-3
 	sum := float32(0)
 	for i, v := range s.parts {
-		sum += float32(math.Abs(float64(v - other.parts[i])))
+		sum += magnitude(v - other.parts[i])
 	}
 	if sum > best+rounding {
 		return best
 	}
 	sum = 0
 	for i := 0; i < len(s.v); i += shapeSide {
-		for j, v := range s.v[i : i+shapeSide] {
-			sum += float32(math.Abs(float64(v - other.v[i+j])))
+		row, of := (*[shapeSide]float32)(s.v[i:]), (*[shapeSide]float32)(other.v[i:])
+		for j, v := range row {
+			sum += magnitude(v - of[j])
 		}
 		if sum >= best {
 			return best
@@ -172,3 +173,6 @@ func (s *shape) apart(other *shape, best float32) float32 {
 	}
 	return sum
 }
+
+// magnitude is a number without its sign, faster than math.Abs, which takes a wider one.
+func magnitude(v float32) float32 { return math.Float32frombits(math.Float32bits(v) &^ (1 << 31)) }
