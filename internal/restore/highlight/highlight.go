@@ -151,30 +151,31 @@ func newTintField(m *raster.RGB, s *segment.Scores, workers int) *tintField {
 func (f *tintField) measure(m *raster.RGB, s *segment.Scores, cell int) {
 	const all = tintCell * tintCell
 	at := cell/f.W*tintCell*m.W + cell%f.W*tintCell
-	var bright [3]int
-	var sum, score, n int
+	sum := 0
 	for y := range tintCell {
-		for _, g := range m.Pix[1][at+y*m.W:][:tintCell] {
+		for _, g := range (*[tintCell]uint8)(m.Pix[1][at+y*m.W:]) {
 			sum += int(g)
 		}
 	}
+	// Of the brighter pixels their number and, in 16 bits each, the sums of red, green, blue and
+	// what the network says of writing, from 0 on.
+	n, bright := int64(0), uint64(0)
 	for y := range tintCell {
 		from := at + y*m.W
-		r, b, hand := m.Pix[0][from:][:tintCell], m.Pix[2][from:][:tintCell], s.Hand[from:][:tintCell]
-		for x, v := range m.Pix[1][from:][:tintCell] {
-			g := int(v)
-			if g*all < sum {
-				continue
-			}
-			bright[0], bright[1], bright[2] = bright[0]+int(r[x]), bright[1]+g, bright[2]+int(b[x])
-			score += int(hand[x])
-			n++
+		r, g := (*[tintCell]uint8)(m.Pix[0][from:]), (*[tintCell]uint8)(m.Pix[1][from:])
+		b, hand := (*[tintCell]uint8)(m.Pix[2][from:]), (*[tintCell]int8)(s.Hand[from:])
+		for x := range tintCell {
+			darker := (int64(g[x])*all - int64(sum)) >> 63 // all bits, or none: half are, so no branch
+			bright += (uint64(r[x]) | uint64(g[x])<<16 | uint64(b[x])<<32 |
+				uint64(uint8(hand[x])^128)<<48) &^ uint64(darker)
+			n += 1 + darker
 		}
 	}
-	f.Weight[cell], f.hand[cell] = 1, float32(score)/float32(n*segment.Unit)
-	f.rough[cell] = 1 - float32(sum*n)/float32(all*max(bright[1], 1))
-	for ch, v := range bright {
-		f.Colour[cell][ch] = float32(v) / float32(n)
+	f.Weight[cell] = 1
+	f.hand[cell] = float32(int64(bright>>48)-128*n) / float32(n*segment.Unit)
+	f.rough[cell] = 1 - float32(int64(sum)*n)/float32(all*max(bright>>16&0xffff, 1))
+	for ch := range f.Colour[cell] {
+		f.Colour[cell][ch] = float32(bright>>(16*ch)&0xffff) / float32(n)
 	}
 }
 
