@@ -145,19 +145,20 @@ func findBonds(near []uint32, labels []int32, w int, regions []raster.Component)
 	m := meetings{gaps: map[[2]int32]uint32{}}
 	above, row := make([]int32, w), make([]int32, w)
 	for at := 0; at < len(near); at += w {
-		for x, n := range near[at : at+w] {
-			row[x] = 0
-			if n >= outOfReach {
-				continue
+		here, left := near[at:at+w], int32(0)
+		above, row = above[:len(here)], row[:len(here)]
+		for x, n := range here {
+			own := int32(0)
+			if n < outOfReach {
+				own = labels[n&inkPixel]
+				if left != own && left > 0 {
+					m.meet(own, left, min(n, here[x-1])/perStep)
+				}
+				if up := above[x]; up != own && up > 0 {
+					m.meet(own, up, min(n, near[at+x-w])/perStep)
+				}
 			}
-			own := labels[n&inkPixel]
-			row[x] = own
-			if x > 0 && row[x-1] != own && row[x-1] > 0 {
-				m.meet(own, row[x-1], min(n, near[at+x-1])/perStep)
-			}
-			if above[x] != own && above[x] > 0 {
-				m.meet(own, above[x], min(n, near[at+x-w])/perStep)
-			}
+			row[x], left = own, own
 		}
 		above, row = row, above
 	}
@@ -191,12 +192,14 @@ func nearestInk(class []uint8, w int) []uint32 {
 	beyond := slices.Repeat([]uint32{outOfReach}, w)
 	above := beyond
 	for at := 0; at < len(near); at += w {
-		row, v := near[at:at+w], uint32(outOfReach)
-		for x, c := range class[at : at+w] {
-			v = min(v+perStep, above[x]+perStep, outOfReach)
-			if c != 0 {
-				v = uint32(at + x)
+		row, inked, v := near[at:at+w], class[at:at+w], uint32(outOfReach)
+		above = above[:len(row)]
+		for x := range row {
+			n := min(above[x]+perStep, outOfReach)
+			if inked[x] != 0 {
+				n = uint32(at + x)
 			}
+			v = min(v+perStep, n)
 			row[x] = v
 		}
 		above = row
@@ -204,8 +207,10 @@ func nearestInk(class []uint8, w int) []uint32 {
 	below := beyond
 	for at := len(near) - w; at >= 0; at -= w {
 		row, v := near[at:at+w], uint32(outOfReach)
+		below = below[:len(row)]
 		for x := w - 1; x >= 0; x-- {
-			v = min(row[x], v+perStep, below[x]+perStep)
+			n := min(row[x], below[x]+perStep)
+			v = min(v+perStep, n)
 			row[x] = v
 		}
 		below = row
