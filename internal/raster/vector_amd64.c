@@ -11,7 +11,6 @@
 
 typedef uint8_t bytes4 __attribute__((vector_size(4)));
 typedef uint32_t sums4 __attribute__((vector_size(16)));
-typedef float floats4 __attribute__((vector_size(16)));
 
 AVX2 void unink_weigh_rows(uint32_t *line, const uint8_t *first, ptrdiff_t stride,
                            const uint32_t *weights, int rows, int n) {
@@ -53,21 +52,22 @@ AVX2 void unink_interpolate(float *to, const float *way, const int32_t *from, co
   }
 }
 
-AVX2 void unink_add_cells(float *sums, float *totals, const uint8_t *row, const float *weights,
-                          int cells, int cell, int n) {
-  for (int i = 0; i < cells; i++) {
-    floats4 sum = {sums[3 * i], sums[3 * i + 1], sums[3 * i + 2], totals[i]};
-    int end = (i + 1) * cell < n ? (i + 1) * cell : n;
-    for (int x = i * cell; x < end; x++) {
+AVX2 void unink_add_pixels(uint32_t *sums, const uint8_t *row, const uint8_t *weights, int n) {
+  enum { block = 8 };  // pixels that are passed over at once
+  for (int from = 0; from < n; from += block) {
+    int end = from + block < n ? from + block : n;
+    uint64_t any = 0;
+    memcpy(&any, weights + from, end - from);
+    if (any == 0) continue;
+    for (int x = from; x < end; x++) {
       bytes4 pixel;
       memcpy(&pixel, row + 4 * (ptrdiff_t)x, sizeof pixel);
       pixel[3] = 1;
-      sum += weights[x] * __builtin_convertvector(pixel, floats4);
+      sums4 sum;
+      memcpy(&sum, sums + 4 * (ptrdiff_t)x, sizeof sum);
+      sum += weights[x] * __builtin_convertvector(pixel, sums4);
+      memcpy(sums + 4 * (ptrdiff_t)x, &sum, sizeof sum);
     }
-    sums[3 * i] = sum[0];
-    sums[3 * i + 1] = sum[1];
-    sums[3 * i + 2] = sum[2];
-    totals[i] = sum[3];
   }
 }
 

@@ -12,8 +12,7 @@ package raster
 //                         uint32_t half, int shift, int n);
 // void unink_interpolate(float *to, const float *way, const int32_t *from, const float *columns,
 //                        int n);
-// void unink_add_cells(float *sums, float *totals, const uint8_t *row, const float *weights,
-//                      int cells, int cell, int n);
+// void unink_add_pixels(uint32_t *sums, const uint8_t *row, const uint8_t *weights, int n);
 // void unink_darkness(uint8_t *to, const uint8_t *row, const float *red, const float *green,
 //                     const float *blue, int n);
 import "C"
@@ -31,7 +30,7 @@ func init() {
 	}
 }
 
-var vectorLoops = loopSet{resizeVector, interpolateVector, addCellsVector, darknessVector}
+var vectorLoops = loopSet{resizeVector, interpolateVector, addPixelsVector, darknessVector}
 
 func resizeVector(dst *RGB, src *image.RGBA, xs, ys *taps, y0, y1 int) {
 	line := make([]uint32, 4*src.Rect.Dx()) // source rows of one target row
@@ -53,10 +52,9 @@ func interpolateVector(to, way, columns []float32, from []int32) {
 	}
 }
 
-func addCellsVector(sums [][3]float32, totals []float32, cell int, row []uint8, weights []float32) {
-	if len(totals) > 0 && len(weights) > 0 {
-		C.unink_add_cells(floats(sums[0][:]), floats(totals), bytesAt(row), floats(weights),
-			C.int(len(totals)), C.int(cell), C.int(len(weights)))
+func addPixelsVector(sums []uint32, row, weights []uint8) {
+	if len(weights) > 0 {
+		C.unink_add_pixels(words(sums), bytesAt(row), bytesAt(weights), C.int(len(weights)))
 	}
 }
 
