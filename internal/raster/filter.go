@@ -37,6 +37,14 @@ func mostDown[T uint8 | uint16 | float32](dst, src []T, w, h, d int) {
 // larger is the larger one of two values each.
 func larger[T uint8 | uint16 | float32](dst, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
+	if dst, ok := any(dst).([]float32); ok {
+		loops.larger(dst, any(a).([]float32), any(b).([]float32))
+		return
+	}
+	largerPlain(dst, a, b)
+}
+
+func largerPlain[T uint8 | uint16 | float32](dst, a, b []T) {
 	for i := range dst {
 		dst[i] = Larger(a[i], b[i])
 	}

@@ -11,9 +11,11 @@ type loopSet struct {
 	interpolate func(to, way, columns []float32, from []int32)
 	addPixels   func(sums []uint32, row, weights []uint8)
 	darkness    func(to, row []uint8, paper *[3][]float32)
+	larger      func(dst, a, b []float32)
 }
 
-var plainLoops = loopSet{resizePlain, interpolatePlain, addPixelsPlain, darknessPlain}
+var plainLoops = loopSet{resizePlain, interpolatePlain, addPixelsPlain, darknessPlain,
+	largerPlain[float32]}
 
 // Darkness is how much darker than the paper each pixel of a row, of four bytes, is: in the channel
 // that differs most, 0 to 255. The paper's light is from 0 to 255 too.

@@ -66,6 +66,15 @@ func TestLoopsAgree(t *testing.T) {
 			t.Errorf("its first row is so dark: %v, want %v", a, b)
 		}
 
+		largest := func(l loopSet) []float32 {
+			to := make([]float32, len(paper[0]))
+			l.larger(to, paper[0], paper[1])
+			return to
+		}
+		if a, b := largest(loops), largest(plainLoops); !slices.Equal(a, b) {
+			t.Errorf("the larger ones are %v, want %v", a, b)
+		}
+
 		weights := make([]uint8, src.Rect.Dx())
 		for i := range weights {
 			if v := random(); v > 100 {

@@ -1,5 +1,5 @@
 // The loops that most of a page's time goes to, for processors with AVX2: each does the same
-// arithmetic in the same order as its twin in loops.go, resize.go and paper.go.
+// arithmetic in the same order as its twin in loops.go, resize.go, paper.go and filter.go.
 
 //go:build cgo
 
@@ -83,4 +83,8 @@ AVX2 void unink_darkness(uint8_t *to, const uint8_t *row, const float *red, cons
     most = b > most ? b : most;
     to[x] = (uint8_t)most;
   }
+}
+
+AVX2 void unink_larger(float *to, const float *a, const float *b, int n) {
+  for (int i = 0; i < n; i++) to[i] = a[i] > b[i] ? a[i] : b[i];
 }

@@ -15,6 +15,7 @@ package raster
 // void unink_add_pixels(uint32_t *sums, const uint8_t *row, const uint8_t *weights, int n);
 // void unink_darkness(uint8_t *to, const uint8_t *row, const float *red, const float *green,
 //                     const float *blue, int n);
+// void unink_larger(float *to, const float *a, const float *b, int n);
 import "C"
 
 import (
@@ -30,7 +31,8 @@ func init() {
 	}
 }
 
-var vectorLoops = loopSet{resizeVector, interpolateVector, addPixelsVector, darknessVector}
+var vectorLoops = loopSet{resizeVector, interpolateVector, addPixelsVector, darknessVector,
+	largerVector}
 
 func resizeVector(dst *RGB, src *image.RGBA, xs, ys *taps, y0, y1 int) {
 	line := make([]uint32, 4*src.Rect.Dx()) // source rows of one target row
@@ -62,6 +64,12 @@ func darknessVector(to, row []uint8, paper *[3][]float32) {
 	if len(to) > 0 {
 		C.unink_darkness(bytesAt(to), bytesAt(row), floats(paper[0]), floats(paper[1]),
 			floats(paper[2]), C.int(len(to)))
+	}
+}
+
+func largerVector(dst, a, b []float32) {
+	if len(dst) > 0 {
+		C.unink_larger(floats(dst), floats(a), floats(b), C.int(len(dst)))
 	}
 }
 
