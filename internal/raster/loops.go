@@ -12,10 +12,11 @@ type loopSet struct {
 	addPixels   func(sums []uint32, row, weights []uint8)
 	darkness    func(to, row []uint8, paper *[3][]float32)
 	larger      func(dst, a, b []float32)
+	lack        func(to, from []uint8, paper []float32)
 }
 
 var plainLoops = loopSet{resizePlain, interpolatePlain, addPixelsPlain, darknessPlain,
-	largerPlain[float32]}
+	largerPlain[float32], lackPlain}
 
 // Darkness is how much darker than the paper each pixel of a row, of four bytes, is: in the channel
 // that differs most, 0 to 255. The paper's light is from 0 to 255 too.
@@ -51,5 +52,17 @@ func addPixelsPlain(sums []uint32, row, weights []uint8) {
 		sum[1] += k * uint32(px[1])
 		sum[2] += k * uint32(px[2])
 		sum[3] += k
+	}
+}
+
+// Lack is the share of the paper's light, in 255ths, that each pixel of a row lacks. The paper's
+// light is from 0 to 255.
+func Lack(to, from []uint8, paper []float32) {
+	loops.lack(to, from[:len(to)], paper[:len(to)])
+}
+
+func lackPlain(to, from []uint8, paper []float32) {
+	for x, light := range paper {
+		to[x] = uint8(Larger(light-float32(from[x]), 0) / Larger(light, 1) * 255)
 	}
 }

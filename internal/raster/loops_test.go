@@ -75,6 +75,15 @@ func TestLoopsAgree(t *testing.T) {
 			t.Errorf("the larger ones are %v, want %v", a, b)
 		}
 
+		lack := func(l loopSet) []uint8 {
+			to := make([]uint8, len(paper[0]))
+			l.lack(to, src.Pix[:len(to)], paper[0])
+			return to
+		}
+		if a, b := lack(loops), lack(plainLoops); !slices.Equal(a, b) {
+			t.Errorf("its first row lacks %v, want %v", a, b)
+		}
+
 		weights := make([]uint8, src.Rect.Dx())
 		for i := range weights {
 			if v := random(); v > 100 {

@@ -88,3 +88,11 @@ AVX2 void unink_darkness(uint8_t *to, const uint8_t *row, const float *red, cons
 AVX2 void unink_larger(float *to, const float *a, const float *b, int n) {
   for (int i = 0; i < n; i++) to[i] = a[i] > b[i] ? a[i] : b[i];
 }
+
+AVX2 void unink_lack(uint8_t *to, const uint8_t *from, const float *paper, int n) {
+  for (int x = 0; x < n; x++) {
+    float light = paper[x], lack = light - from[x];
+    lack = lack > 0 ? lack : 0;
+    to[x] = (uint8_t)(int)(lack / (light > 1 ? light : 1) * 255);
+  }
+}

@@ -16,6 +16,7 @@ package raster
 // void unink_darkness(uint8_t *to, const uint8_t *row, const float *red, const float *green,
 //                     const float *blue, int n);
 // void unink_larger(float *to, const float *a, const float *b, int n);
+// void unink_lack(uint8_t *to, const uint8_t *from, const float *paper, int n);
 import "C"
 
 import (
@@ -32,7 +33,7 @@ func init() {
 }
 
 var vectorLoops = loopSet{resizeVector, interpolateVector, addPixelsVector, darknessVector,
-	largerVector}
+	largerVector, lackVector}
 
 func resizeVector(dst *RGB, src *image.RGBA, xs, ys *taps, y0, y1 int) {
 	line := make([]uint32, 4*src.Rect.Dx()) // source rows of one target row
@@ -70,6 +71,12 @@ func darknessVector(to, row []uint8, paper *[3][]float32) {
 func largerVector(dst, a, b []float32) {
 	if len(dst) > 0 {
 		C.unink_larger(floats(dst), floats(a), floats(b), C.int(len(dst)))
+	}
+}
+
+func lackVector(to, from []uint8, paper []float32) {
+	if len(to) > 0 {
+		C.unink_lack(bytesAt(to), bytesAt(from), floats(paper), C.int(len(to)))
 	}
 }
 
