@@ -187,6 +187,16 @@ func LetterSized(c raster.Component, em float64) bool {
 	return size >= em/3 && size <= 2*em
 }
 
+// LetterRuns are those runs of ink whose components are as large as characters of print of an em
+// may be. The others are taken out of runs.
+func LetterRuns(runs []raster.Run, components []raster.Component, em float64) []raster.Run {
+	other := make([]bool, len(components))
+	for i, c := range components {
+		other[i] = !LetterSized(c, em)
+	}
+	return slices.DeleteFunc(runs, func(r raster.Run) bool { return other[r.Label-1] })
+}
+
 // meanValues averages a plane over each component.
 func meanValues(plane []uint8, runs []raster.Run, components []raster.Component) []float64 {
 	sums := make([]float64, len(components))
