@@ -63,6 +63,6 @@ func Lack(to, from []uint8, paper []float32) {
 
 func lackPlain(to, from []uint8, paper []float32) {
 	for x, light := range paper {
-		to[x] = uint8(Larger(light-float32(from[x]), 0) / Larger(light, 1) * 255)
+		to[x] = uint8(max(int32((light-float32(from[x]))/Larger(light, 1)*255), 0))
 	}
 }

@@ -91,8 +91,8 @@ AVX2 void unink_larger(float *to, const float *a, const float *b, int n) {
 
 AVX2 void unink_lack(uint8_t *to, const uint8_t *from, const float *paper, int n) {
   for (int x = 0; x < n; x++) {
-    float light = paper[x], lack = light - from[x];
-    lack = lack > 0 ? lack : 0;
-    to[x] = (uint8_t)(int)(lack / (light > 1 ? light : 1) * 255);
+    float light = paper[x], most = light > 1 ? light : 1;
+    int lack = (int)((light - from[x]) / most * 255);
+    to[x] = (uint8_t)(lack > 0 ? lack : 0);
   }
 }
