@@ -108,10 +108,8 @@ func printNear(src *image.RGBA, guess float64, workers int) Size {
 	reduce := math.Max(1, guess/enough)
 	guess /= reduce
 	w, h := raster.Scaled(src.Rect.Dx(), 1/reduce), raster.Scaled(src.Rect.Dy(), 1/reduce)
-	small := raster.Resize(src, w, h, workers)
-	grey := small.Grey(workers)
-	contrast := Contrast(grey, small.W, small.H, PaperCell(guess), workers)
-	runs, components := raster.Connected(raster.Threshold(contrast, MinContrast), small.W, 1)
+	contrast := Contrast(raster.GreyOf(src, w, h, workers), w, h, PaperCell(guess), workers)
+	runs, components := raster.Connected(raster.Threshold(contrast, MinContrast), w, 1)
 	dark := meanValues(contrast, runs, components)
 	var size Size
 	for way := range size.Em {
