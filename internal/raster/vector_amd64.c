@@ -11,6 +11,7 @@
 
 typedef uint8_t bytes4 __attribute__((vector_size(4)));
 typedef uint32_t sums4 __attribute__((vector_size(16)));
+typedef float floats8 __attribute__((vector_size(32)));
 
 AVX2 void unink_weigh_rows(uint32_t *line, const uint8_t *first, ptrdiff_t stride,
                            const uint32_t *weights, int rows, int n) {
@@ -46,9 +47,18 @@ AVX2 void unink_weigh_pixels(uint8_t *red, uint8_t *green, uint8_t *blue, const 
 
 AVX2 void unink_interpolate(float *to, const float *way, const int32_t *from, const float *columns,
                             int n) {
+  int end = from[n];
   for (int column = 0; column < n; column++) {
     float value = columns[column], step = columns[column + 1 < n ? column + 1 : n - 1] - value;
-    for (int x = from[column]; x < from[column + 1]; x++) to[x] = value + way[x] * step;
+    int x = from[column], next = from[column + 1];
+    // What is written beyond the column is written anew with the next one.
+    for (; x < next && x + 8 <= end; x += 8) {
+      floats8 part;
+      memcpy(&part, way + x, sizeof part);
+      part = value + part * step;
+      memcpy(to + x, &part, sizeof part);
+    }
+    for (; x < next; x++) to[x] = value + way[x] * step;
   }
 }
 
