@@ -28,7 +28,7 @@ const module = "unink"
 // of cells that others depend on. They are not tuned one by one.
 var arithmetic = []string{
 	"raster Connected.usual",
-	"raster Transpose.tile",
+	"raster transpose.tile",
 	"raster ResizePair.zero",
 	"raster ResizePair.upper",
 	"raster Rows.minBand",

@@ -32,23 +32,21 @@ func (f *Field) Half() *Field {
 	c := NewField((f.W+1)/2, (f.H+1)/2)
 	for y := range c.H {
 		for x := range c.W {
-			var sum [3]float32
-			var weight float32
-			for dy := 2 * y; dy < min(2*y+2, f.H); dy++ {
-				for dx := 2 * x; dx < min(2*x+2, f.W); dx++ {
-					i := dy*f.W + dx
-					k := f.Weight[i]
-					weight += k
-					for ch := range sum {
-						sum[ch] += k * f.Colour[i][ch]
+			from, to := 2*x, min(2*x+2, f.W)
+			var r, g, b, weight float32
+			for row := 2 * y; row < min(2*y+2, f.H); row++ {
+				colours := f.Colour[row*f.W:][from:to]
+				for i, k := range f.Weight[row*f.W:][from:to] {
+					if k > 0 {
+						colour := &colours[i]
+						weight += k
+						r, g, b = r+k*colour[0], g+k*colour[1], b+k*colour[2]
 					}
 				}
 			}
 			if weight > 0 {
 				i := y*c.W + x
-				for ch := range sum {
-					c.Colour[i][ch] = sum[ch] / weight
-				}
+				c.Colour[i] = [3]float32{r / weight, g / weight, b / weight}
 				c.Weight[i] = min(weight, 1)
 			}
 		}
@@ -60,22 +58,21 @@ func (f *Field) Half() *Field {
 func (f *Field) push(c *Field) {
 	for y := range f.H {
 		y0, y1, fy := half(y, c.H)
-		for x := range f.W {
-			i := y*f.W + x
-			k := f.Weight[i]
+		upper, lower := c.Colour[y0*c.W:][:c.W], c.Colour[y1*c.W:][:c.W]
+		colours, weights := f.Colour[y*f.W:][:f.W], f.Weight[y*f.W:][:f.W]
+		for x, k := range weights {
 			if k >= 1 {
 				continue
 			}
 			x0, x1, fx := half(x, c.W)
-			a, b := &c.Colour[y0*c.W+x0], &c.Colour[y0*c.W+x1]
-			d, e := &c.Colour[y1*c.W+x0], &c.Colour[y1*c.W+x1]
-			for ch := range f.Colour[i] {
+			colour, a, b, d, e := &colours[x], &upper[x0], &upper[x1], &lower[x0], &lower[x1]
+			for ch := range colour {
 				top := a[ch] + fx*(b[ch]-a[ch])
 				low := d[ch] + fx*(e[ch]-d[ch])
 				v := top + fy*(low-top)
-				f.Colour[i][ch] = v + k*(f.Colour[i][ch]-v)
+				colour[ch] = v + k*(colour[ch]-v)
 			}
-			f.Weight[i] = 1
+			weights[x] = 1
 		}
 	}
 }

@@ -8,7 +8,7 @@ func Most[T uint8 | uint16 | float32](dst, src []T, w, h, d int) {
 	mostDown(down, src, w, h, d)
 	across := Transpose(down, w, h)
 	mostDown(down, across, h, w, d)
-	copy(dst, Transpose(down, h, w))
+	transpose(dst, down, h, w)
 }
 
 // mostDown is the largest value within d rows, in the same number of steps for any d (van Herk
@@ -37,6 +37,14 @@ func mostDown[T uint8 | uint16 | float32](dst, src []T, w, h, d int) {
 // larger is the larger one of two values each.
 func larger[T uint8 | uint16 | float32](dst, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
+	if dst, ok := any(dst).([]float32); ok {
+		loops.larger(dst, any(a).([]float32), any(b).([]float32))
+		return
+	}
+	largerPlain(dst, a, b)
+}
+
+func largerPlain[T uint8 | uint16 | float32](dst, a, b []T) {
 	for i := range dst {
 		dst[i] = Larger(a[i], b[i])
 	}
@@ -130,6 +138,11 @@ func PadCentered(to []float32, width, height int, grey []uint8, w, h int) {
 // Transpose swaps the axes of a plane of w × h.
 func Transpose[T any](v []T, w, h int) []T {
 	out := make([]T, len(v))
+	transpose(out, v, w, h)
+	return out
+}
+
+func transpose[T any](out, v []T, w, h int) {
 	const tile = 32 // stays in the cache
 	for ty := 0; ty < h; ty += tile {
 		for tx := 0; tx < w; tx += tile {
@@ -140,5 +153,4 @@ func Transpose[T any](v []T, w, h int) []T {
 			}
 		}
 	}
-	return out
 }

@@ -9,11 +9,14 @@ var loops = plainLoops
 type loopSet struct {
 	resize      func(dst *RGB, src *image.RGBA, xs, ys *taps, y0, y1 int)
 	interpolate func(to, way, columns []float32, from []int32)
-	addCells    func(sums [][3]float32, totals []float32, cell int, row []uint8, weights []float32)
+	addPixels   func(sums []uint32, row, weights []uint8)
 	darkness    func(to, row []uint8, paper *[3][]float32)
+	larger      func(dst, a, b []float32)
+	lack        func(to, from []uint8, paper []float32)
 }
 
-var plainLoops = loopSet{resizePlain, interpolatePlain, addCellsPlain, darknessPlain}
+var plainLoops = loopSet{resizePlain, interpolatePlain, addPixelsPlain, darknessPlain,
+	largerPlain[float32], lackPlain}
 
 // Darkness is how much darker than the paper each pixel of a row, of four bytes, is: in the channel
 // that differs most, 0 to 255. The paper's light is from 0 to 255 too.
@@ -33,26 +36,33 @@ func darknessPlain(to, row []uint8, paper *[3][]float32) {
 	}
 }
 
-// AddCells adds the pixels of a row, four bytes each, to the cells that they lie in, each with its
-// weight: to the sums of a cell its red, green and blue, to the total its weight.
-func AddCells(sums [][3]float32, totals []float32, cell int, row []uint8, weights []float32) {
-	loops.addCells(sums[:len(totals)], totals, cell, row[:4*len(weights)], weights)
+// AddPixels adds the pixels of a row, four bytes each, to sums, of four numbers each: to the first
+// three its red, green and blue with its weight, to the last the weight.
+func AddPixels(sums []uint32, row, weights []uint8) {
+	loops.addPixels(sums[:4*len(weights)], row[:4*len(weights)], weights)
 }
 
-func addCellsPlain(sums [][3]float32, totals []float32, cell int, row []uint8, weights []float32) {
-	for i := range totals {
-		sum, total := sums[i], totals[i]
-		for x := i * cell; x < min((i+1)*cell, len(weights)); x++ {
-			k := weights[x]
-			if k == 0 {
-				continue
-			}
-			px := row[4*x:][:3]
-			total += k
-			sum[0] += k * float32(px[0])
-			sum[1] += k * float32(px[1])
-			sum[2] += k * float32(px[2])
+func addPixelsPlain(sums []uint32, row, weights []uint8) {
+	for x, weight := range weights {
+		if weight == 0 {
+			continue
 		}
-		sums[i], totals[i] = sum, total
+		k, px, sum := uint32(weight), row[4*x:4*x+3:4*x+3], sums[4*x:4*x+4:4*x+4]
+		sum[0] += k * uint32(px[0])
+		sum[1] += k * uint32(px[1])
+		sum[2] += k * uint32(px[2])
+		sum[3] += k
+	}
+}
+
+// Lack is the share of the paper's light, in 255ths, that each pixel of a row lacks. The paper's
+// light is from 0 to 255.
+func Lack(to, from []uint8, paper []float32) {
+	loops.lack(to, from[:len(to)], paper[:len(to)])
+}
+
+func lackPlain(to, from []uint8, paper []float32) {
+	for x, light := range paper {
+		to[x] = uint8(max(int32((light-float32(from[x]))/Larger(light, 1)*255), 0))
 	}
 }

@@ -66,22 +66,40 @@ func TestLoopsAgree(t *testing.T) {
 			t.Errorf("its first row is so dark: %v, want %v", a, b)
 		}
 
-		weights := make([]float32, src.Rect.Dx())
+		largest := func(l loopSet) []float32 {
+			to := make([]float32, len(paper[0]))
+			l.larger(to, paper[0], paper[1])
+			return to
+		}
+		if a, b := largest(loops), largest(plainLoops); !slices.Equal(a, b) {
+			t.Errorf("the larger ones are %v, want %v", a, b)
+		}
+
+		lack := func(l loopSet) []uint8 {
+			to := make([]uint8, len(paper[0]))
+			l.lack(to, src.Pix[:len(to)], paper[0])
+			return to
+		}
+		if a, b := lack(loops), lack(plainLoops); !slices.Equal(a, b) {
+			t.Errorf("its first row lacks %v, want %v", a, b)
+		}
+
+		weights := make([]uint8, src.Rect.Dx())
 		for i := range weights {
-			weights[i] = float32(random()/64) / 3
-		}
-		cells := (len(weights) + g.Cell - 1) / g.Cell
-		added := func(l loopSet) ([][3]float32, []float32) {
-			sums, totals := make([][3]float32, cells), make([]float32, cells)
-			for y := range min(src.Rect.Dy(), 3) {
-				l.addCells(sums, totals, g.Cell, src.Pix[y*src.Stride:][:4*len(weights)], weights)
+			if v := random(); v > 100 {
+				weights[i] = v
 			}
-			return sums, totals
 		}
-		sums, totals := added(loops)
-		if wantSums, want := added(plainLoops); !slices.Equal(totals, want) ||
-			!slices.Equal(sums, wantSums) {
-			t.Errorf("cells of %d have %v, %v, want %v, %v", g.Cell, sums, totals, wantSums, want)
+		clear(weights[len(weights)/2:])
+		added := func(l loopSet) []uint32 {
+			sums := make([]uint32, 4*len(weights))
+			for y := range min(src.Rect.Dy(), 3) {
+				l.addPixels(sums, src.Pix[y*src.Stride:][:4*len(weights)], weights)
+			}
+			return sums
+		}
+		if a, b := added(loops), added(plainLoops); !slices.Equal(a, b) {
+			t.Errorf("its pixels add up to %v, want %v", a, b)
 		}
 	})
 }

@@ -1,5 +1,7 @@
 package raster
 
+import "unsafe"
+
 // CloseMask marks what is no wider than twice d cells between marked cells.
 func CloseMask(m []bool, w, h, d int) {
 	wide, not := make([]bool, len(m)), make([]bool, len(m))
@@ -39,10 +41,12 @@ func SpreadMask(dst, from []bool, w, h, d int) {
 	}
 	for y := range h {
 		for yy := max(y-d, 0); yy <= min(y+d, h-1); yy++ {
-			out := dst[yy*w:][:w]
-			for x, v := range rows[y*w:][:w] {
-				out[x] = out[x] || v
-			}
+			Or(bytesOf(dst[yy*w:][:w]), bytesOf(rows[y*w:][:w]))
 		}
 	}
+}
+
+// bytesOf is a mask as what lies in memory: 1 for each marked cell and 0 for each other.
+func bytesOf(m []bool) []uint8 {
+	return unsafe.Slice((*uint8)(unsafe.Pointer(unsafe.SliceData(m))), len(m))
 }

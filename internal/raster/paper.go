@@ -1,5 +1,7 @@
 package raster
 
+import "math"
+
 // Grid is a coarse plane over a picture: one value for each Cell × Cell pixels.
 type Grid struct {
 	W, H, Cell int
@@ -82,36 +84,56 @@ func locate(p float32, n int) (at int32, f float32) {
 // paper, whatever its light and colour.
 func PaperGrid(pix []uint8, w, h, cell int, quantile float64, workers int) *Grid {
 	g := NewGrid(w, h, cell)
-	hist := make([]brightnesses, len(g.V))
-	Rows(g.H, workers, func(a, b int) {
-		for cy := a; cy < b; cy++ {
-			for y := cy * cell; y < min((cy+1)*cell, h); y++ {
-				row := pix[y*w:][:w]
-				for cx := range g.W {
-					hist[cy*g.W+cx].count(row[cx*cell : min((cx+1)*cell, w)])
-				}
-			}
-		}
-	})
-	Rows(g.H, workers, func(a, b int) {
-		columns := make([]brightnesses, g.W)
-		for cy := a; cy < b; cy++ {
-			for cx := range columns {
-				columns[cx] = brightnesses{}
-				for y := max(cy-1, 0); y <= min(cy+1, g.H-1); y++ {
-					columns[cx].add(&hist[y*g.W+cx])
-				}
-			}
-			for cx := range columns {
-				var near brightnesses
-				for x := max(cx-1, 0); x <= min(cx+1, g.W-1); x++ {
-					near.add(&columns[x])
-				}
-				g.V[cy*g.W+cx] = near.quantile(quantile)
-			}
-		}
-	})
+	Rows(g.H, workers, func(a, b int) { g.findPaper(pix, quantile, a, b) })
 	return g
+}
+
+// findPaper makes the rows from a to b. Of two windows of cells side by side, or one above the
+// other, most is the same: what is counted is kept by columns of cells, and the windows' sums are
+// moved along.
+func (g *Grid) findPaper(pix []uint8, quantile float64, a, b int) {
+	var rows [3][]brightnesses // of the windows, by turns
+	for i := range rows {
+		rows[i] = make([]brightnesses, g.W)
+	}
+	next, columns := make([]brightnesses, g.W), make([]brightnesses, 1+g.W+1)
+	for y := a - 1; y <= b; y++ {
+		gone := &rows[(y+len(rows))%len(rows)]
+		g.count(next, pix, y)
+		for x := range next {
+			columns[1+x].move(&next[x], &(*gone)[x])
+		}
+		*gone, next = next, *gone
+		if y > a {
+			g.findRow(y-1, columns, quantile)
+		}
+	}
+}
+
+// count counts the brightnesses of a row of cells, of which there are none beyond the picture.
+func (g *Grid) count(cells []brightnesses, pix []uint8, row int) {
+	clear(cells)
+	for y := max(row*g.Cell, 0); y < min((row+1)*g.Cell, g.ph); y++ {
+		line := pix[y*g.pw:][:g.pw]
+		for x := range cells {
+			cells[x].count(line[x*g.Cell : min((x+1)*g.Cell, g.pw)])
+		}
+	}
+}
+
+// findRow makes a row, given what is counted of the columns of its windows.
+func (g *Grid) findRow(y int, columns []brightnesses, quantile float64) {
+	var near, none brightnesses
+	near.move(&columns[0], &none)
+	near.move(&columns[1], &none)
+	gone := &none
+	high := min((y+2)*g.Cell, g.ph) - max(y-1, 0)*g.Cell
+	for x := range g.W {
+		near.move(&columns[x+2], gone)
+		gone = &columns[x]
+		wide := min((x+2)*g.Cell, g.pw) - max(x-1, 0)*g.Cell
+		g.V[y*g.W+x] = near.quantile(quantile, wide*high)
+	}
 }
 
 // brightnesses counts the pixels of each brightness, in steps of 4.
@@ -123,25 +145,22 @@ func (b *brightnesses) count(pix []uint8) {
 	}
 }
 
-func (b *brightnesses) add(o *brightnesses) {
-	for i, n := range o {
-		b[i] += n
+// move adds what is new in a window, and takes away what is gone.
+func (b *brightnesses) move(added, gone *brightnesses) {
+	for i := range b {
+		b[i] += added[i] - gone[i]
 	}
 }
 
-// quantile is the brightness that this share of the pixels does not exceed.
-func (b *brightnesses) quantile(share float64) float32 {
-	total := uint32(0)
-	for _, n := range b {
-		total += n
-	}
-	want := float32(share) * float32(total)
-	seen := float32(0)
+// quantile is the brightness that this share of the pixels, of which there are n, does not exceed.
+func (b *brightnesses) quantile(share float64, n int) float32 {
+	want := float32(share) * float32(n)
+	least, seen := uint32(math.Ceil(float64(want))), uint32(0)
 	for i, n := range b {
-		if n > 0 && seen+float32(n) >= want {
-			return 4 * (float32(i) + (want-seen)/float32(n))
+		if n > 0 && seen+n >= least {
+			return 4 * (float32(i) + (want-float32(seen))/float32(n))
 		}
-		seen += float32(n)
+		seen += n
 	}
 	return 255
 }

@@ -237,7 +237,30 @@ func shrinkRow(dst []uint8, line []uint32, xs *taps) {
 	}
 }
 
-// Grey is the luminance of a picture (BT.601).
+// GreyOf is the luminance of an opaque picture brought to w × h.
+func GreyOf(src *image.RGBA, w, h, workers int) []uint8 {
+	if w != src.Rect.Dx() || h != src.Rect.Dy() {
+		return Resize(src, w, h, workers).Grey(workers)
+	}
+	out := make([]uint8, w*h)
+	Rows(h, workers, func(y0, y1 int) {
+		for y := y0; y < y1; y++ {
+			row, to := src.Pix[y*src.Stride:][:4*w], out[y*w:][:w]
+			for x := range to {
+				px := row[4*x : 4*x+3 : 4*x+3]
+				to[x] = luminance(px[0], px[1], px[2])
+			}
+		}
+	})
+	return out
+}
+
+// luminance is that of a colour (BT.601).
+func luminance(r, g, b uint8) uint8 {
+	return uint8((77*uint32(r) + 150*uint32(g) + 29*uint32(b) + 128) >> 8)
+}
+
+// Grey is the luminance of a picture.
 func (m *RGB) Grey(workers int) []uint8 {
 	out := make([]uint8, m.W*m.H)
 	Rows(m.H, workers, func(y0, y1 int) {
@@ -245,7 +268,7 @@ func (m *RGB) Grey(workers int) []uint8 {
 		r, g, b := m.Pix[0][y0*m.W:][:len(to)], m.Pix[1][y0*m.W:][:len(to)],
 			m.Pix[2][y0*m.W:][:len(to)]
 		for i := range to {
-			to[i] = uint8((77*uint32(r[i]) + 150*uint32(g[i]) + 29*uint32(b[i]) + 128) >> 8)
+			to[i] = luminance(r[i], g[i], b[i])
 		}
 	})
 	return out

@@ -106,9 +106,11 @@ func ranked(v []float64, rank int) float64 {
 func Threshold(plane []uint8, least uint8) []uint8 {
 	out := make([]uint8, len(plane))
 	for i, v := range plane {
+		is := uint8(0)
 		if v >= least {
-			out[i] = 1
+			is = 1
 		}
+		out[i] = is
 	}
 	return out
 }

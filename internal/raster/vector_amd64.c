@@ -1,5 +1,5 @@
 // The loops that most of a page's time goes to, for processors with AVX2: each does the same
-// arithmetic in the same order as its twin in loops.go, resize.go and paper.go.
+// arithmetic in the same order as its twin in loops.go, resize.go, paper.go and filter.go.
 
 //go:build cgo
 
@@ -11,7 +11,7 @@
 
 typedef uint8_t bytes4 __attribute__((vector_size(4)));
 typedef uint32_t sums4 __attribute__((vector_size(16)));
-typedef float floats4 __attribute__((vector_size(16)));
+typedef float floats8 __attribute__((vector_size(32)));
 
 AVX2 void unink_weigh_rows(uint32_t *line, const uint8_t *first, ptrdiff_t stride,
                            const uint32_t *weights, int rows, int n) {
@@ -47,27 +47,37 @@ AVX2 void unink_weigh_pixels(uint8_t *red, uint8_t *green, uint8_t *blue, const 
 
 AVX2 void unink_interpolate(float *to, const float *way, const int32_t *from, const float *columns,
                             int n) {
+  int end = from[n];
   for (int column = 0; column < n; column++) {
     float value = columns[column], step = columns[column + 1 < n ? column + 1 : n - 1] - value;
-    for (int x = from[column]; x < from[column + 1]; x++) to[x] = value + way[x] * step;
+    int x = from[column], next = from[column + 1];
+    // What is written beyond the column is written anew with the next one.
+    for (; x < next && x + 8 <= end; x += 8) {
+      floats8 part;
+      memcpy(&part, way + x, sizeof part);
+      part = value + part * step;
+      memcpy(to + x, &part, sizeof part);
+    }
+    for (; x < next; x++) to[x] = value + way[x] * step;
   }
 }
 
-AVX2 void unink_add_cells(float *sums, float *totals, const uint8_t *row, const float *weights,
-                          int cells, int cell, int n) {
-  for (int i = 0; i < cells; i++) {
-    floats4 sum = {sums[3 * i], sums[3 * i + 1], sums[3 * i + 2], totals[i]};
-    int end = (i + 1) * cell < n ? (i + 1) * cell : n;
-    for (int x = i * cell; x < end; x++) {
+AVX2 void unink_add_pixels(uint32_t *sums, const uint8_t *row, const uint8_t *weights, int n) {
+  enum { block = 8 };  // pixels that are passed over at once
+  for (int from = 0; from < n; from += block) {
+    int end = from + block < n ? from + block : n;
+    uint64_t any = 0;
+    memcpy(&any, weights + from, end - from);
+    if (any == 0) continue;
+    for (int x = from; x < end; x++) {
       bytes4 pixel;
       memcpy(&pixel, row + 4 * (ptrdiff_t)x, sizeof pixel);
       pixel[3] = 1;
-      sum += weights[x] * __builtin_convertvector(pixel, floats4);
+      sums4 sum;
+      memcpy(&sum, sums + 4 * (ptrdiff_t)x, sizeof sum);
+      sum += weights[x] * __builtin_convertvector(pixel, sums4);
+      memcpy(sums + 4 * (ptrdiff_t)x, &sum, sizeof sum);
     }
-    sums[3 * i] = sum[0];
-    sums[3 * i + 1] = sum[1];
-    sums[3 * i + 2] = sum[2];
-    totals[i] = sum[3];
   }
 }
 
@@ -82,5 +92,17 @@ AVX2 void unink_darkness(uint8_t *to, const uint8_t *row, const float *red, cons
     most = g > most ? g : most;
     most = b > most ? b : most;
     to[x] = (uint8_t)most;
+  }
+}
+
+AVX2 void unink_larger(float *to, const float *a, const float *b, int n) {
+  for (int i = 0; i < n; i++) to[i] = a[i] > b[i] ? a[i] : b[i];
+}
+
+AVX2 void unink_lack(uint8_t *to, const uint8_t *from, const float *paper, int n) {
+  for (int x = 0; x < n; x++) {
+    float light = paper[x], most = light > 1 ? light : 1;
+    int lack = (int)((light - from[x]) / most * 255);
+    to[x] = (uint8_t)(lack > 0 ? lack : 0);
   }
 }

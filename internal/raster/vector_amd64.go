@@ -12,10 +12,11 @@ package raster
 //                         uint32_t half, int shift, int n);
 // void unink_interpolate(float *to, const float *way, const int32_t *from, const float *columns,
 //                        int n);
-// void unink_add_cells(float *sums, float *totals, const uint8_t *row, const float *weights,
-//                      int cells, int cell, int n);
+// void unink_add_pixels(uint32_t *sums, const uint8_t *row, const uint8_t *weights, int n);
 // void unink_darkness(uint8_t *to, const uint8_t *row, const float *red, const float *green,
 //                     const float *blue, int n);
+// void unink_larger(float *to, const float *a, const float *b, int n);
+// void unink_lack(uint8_t *to, const uint8_t *from, const float *paper, int n);
 import "C"
 
 import (
@@ -31,7 +32,8 @@ func init() {
 	}
 }
 
-var vectorLoops = loopSet{resizeVector, interpolateVector, addCellsVector, darknessVector}
+var vectorLoops = loopSet{resizeVector, interpolateVector, addPixelsVector, darknessVector,
+	largerVector, lackVector}
 
 func resizeVector(dst *RGB, src *image.RGBA, xs, ys *taps, y0, y1 int) {
 	line := make([]uint32, 4*src.Rect.Dx()) // source rows of one target row
@@ -53,10 +55,9 @@ func interpolateVector(to, way, columns []float32, from []int32) {
 	}
 }
 
-func addCellsVector(sums [][3]float32, totals []float32, cell int, row []uint8, weights []float32) {
-	if len(totals) > 0 && len(weights) > 0 {
-		C.unink_add_cells(floats(sums[0][:]), floats(totals), bytesAt(row), floats(weights),
-			C.int(len(totals)), C.int(cell), C.int(len(weights)))
+func addPixelsVector(sums []uint32, row, weights []uint8) {
+	if len(weights) > 0 {
+		C.unink_add_pixels(words(sums), bytesAt(row), bytesAt(weights), C.int(len(weights)))
 	}
 }
 
@@ -64,6 +65,18 @@ func darknessVector(to, row []uint8, paper *[3][]float32) {
 	if len(to) > 0 {
 		C.unink_darkness(bytesAt(to), bytesAt(row), floats(paper[0]), floats(paper[1]),
 			floats(paper[2]), C.int(len(to)))
+	}
+}
+
+func largerVector(dst, a, b []float32) {
+	if len(dst) > 0 {
+		C.unink_larger(floats(dst), floats(a), floats(b), C.int(len(dst)))
+	}
+}
+
+func lackVector(to, from []uint8, paper []float32) {
+	if len(to) > 0 {
+		C.unink_lack(bytesAt(to), bytesAt(from), floats(paper), C.int(len(to)))
 	}
 }
 

@@ -50,27 +50,39 @@ func (c *Canvas) MarkNearInk() {
 
 // Field averages a picture of the page by cells. weigh sets the weights of the pixels of a row,
 // which lie in these flags and are so dark.
-func (c *Canvas) Field(src *image.RGBA, cell int,
-	weigh func(weights []float32, flags, dark []uint8)) *raster.Field {
+func (c *Canvas) Field(src *image.RGBA, cell int, weigh func(weights, flags, dark []uint8),
+) *raster.Field {
 	f := raster.NewField((c.W+cell-1)/cell, (c.H+cell-1)/cell)
-	enough := float32(cell*cell) / 4
 	raster.Rows(f.H, c.Workers, func(a, b int) {
-		weights := make([]float32, c.W)
+		weights, sums := make([]uint8, c.W), make([]uint32, 4*c.W)
 		for cy := a; cy < b; cy++ {
-			sums, totals := f.Colour[cy*f.W:][:f.W], f.Weight[cy*f.W:][:f.W]
+			clear(sums)
 			for y := cy * cell; y < min((cy+1)*cell, c.H); y++ {
 				weigh(weights, c.Flags[y*c.W:][:c.W], c.Dark[y*c.W:][:c.W])
-				raster.AddCells(sums, totals, cell, src.Pix[y*src.Stride:][:4*c.W], weights)
+				raster.AddPixels(sums, src.Pix[y*src.Stride:], weights)
 			}
-			for i, total := range totals {
-				if total > 0 {
-					for ch := range sums[i] {
-						sums[i][ch] /= total
-					}
-					totals[i] = min(total/enough, 1)
-				}
-			}
+			average(f.Colour[cy*f.W:][:f.W], f.Weight[cy*f.W:][:f.W], sums, cell)
 		}
 	})
 	return f
+}
+
+// average makes a row of cells of the sums of its columns of pixels.
+func average(colours [][3]float32, weights []float32, sums []uint32, cell int) {
+	enough := float32(cell*cell) / 4
+	for i := range colours {
+		var sum [4]uint32
+		for of := sums[4*i*cell : min(4*(i+1)*cell, len(sums))]; len(of) >= 4; of = of[4:] {
+			sum[0] += of[0]
+			sum[1] += of[1]
+			sum[2] += of[2]
+			sum[3] += of[3]
+		}
+		if total := float32(sum[3]); total > 0 {
+			for ch := range colours[i] {
+				colours[i][ch] = float32(sum[ch]) / total
+			}
+			weights[i] = min(total/enough, 1)
+		}
+	}
 }

@@ -44,7 +44,7 @@ func Erase(c *canvas.Canvas, rules []strokes.Rule, marks []strokes.Mark) *image.
 func fields(c *canvas.Canvas, cell int) (paper, print *raster.Field) {
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		paper = filled(c.Field(c.Src, cell, func(weights []float32, flags, _ []uint8) {
+		paper = filled(c.Field(c.Src, cell, func(weights, flags, _ []uint8) {
 			for x, v := range flags {
 				weights[x] = 0
 				if v == 0 {
@@ -53,11 +53,11 @@ func fields(c *canvas.Canvas, cell int) (paper, print *raster.Field) {
 			}
 		}))
 	})
-	print = filled(c.Field(c.Src, cell, func(weights []float32, flags, dark []uint8) {
+	print = filled(c.Field(c.Src, cell, func(weights, flags, dark []uint8) {
 		for x, v := range flags {
 			weights[x] = 0
 			if v&(canvas.IsPrint|canvas.IsHand) == canvas.IsPrint {
-				weights[x] = float32(dark[x])
+				weights[x] = dark[x]
 			}
 		}
 	}))

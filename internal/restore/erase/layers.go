@@ -2,6 +2,7 @@ package erase
 
 import (
 	"image"
+	"sync/atomic"
 
 	"unink/internal/raster"
 	"unink/internal/restore/canvas"
@@ -32,13 +33,17 @@ func isRemoved(c *canvas.Canvas, i int) bool {
 
 // Removed is the share of the page's pixels that something was removed from.
 func Removed(c *canvas.Canvas) float64 {
-	n := 0
-	for i := range c.Flags {
-		if isRemoved(c, i) {
-			n++
+	var all atomic.Int64
+	raster.Rows(c.H, c.Workers, func(y0, y1 int) {
+		n := int64(0)
+		for i := y0 * c.W; i < y1*c.W; i++ {
+			if isRemoved(c, i) {
+				n++
+			}
 		}
-	}
-	return float64(n) / float64(len(c.Flags))
+		all.Add(n)
+	})
+	return float64(all.Load()) / float64(len(c.Flags))
 }
 
 // lift finds the least opaque ink that turns the clean colour into the one that was there.

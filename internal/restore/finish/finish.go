@@ -3,6 +3,7 @@ package finish
 
 import (
 	"image"
+	"sync"
 
 	"unink/internal/raster"
 	"unink/internal/restore/canvas"
@@ -36,7 +37,10 @@ func evenOut(c *canvas.Canvas, page *image.RGBA, panels []bool) {
 	inks := mapInks(c, page, light)
 	colour := inks.colour.Sample(c.W, c.H)
 	plain, crisp := toneCurve(0), toneCurve(0.25)
+	tally, depths := newInkTally(), newDepths(c.W, c.H)
+	var mu sync.Mutex
 	raster.Rows(c.H, c.Workers, func(y0, y1 int) {
+		part := newInkTally()
 		var line [3][]float32
 		for ch := range line {
 			line[ch] = make([]float32, c.W)
@@ -65,9 +69,13 @@ func evenOut(c *canvas.Canvas, page *image.RGBA, panels []bool) {
 					crisp.paint(px, w, lv.black, keep[x], r, g, b)
 				}
 			}
+			part.addRow(c, page, light, &inks, y, depths)
 		}
+		mu.Lock()
+		defer mu.Unlock()
+		tally.merge(part)
 	})
-	reduceColours(c, page, light, &inks)
+	reduceColours(c, page, light, &inks, tally, depths)
 }
 
 // inkWhite is the least share of the paper's light from which a pixel in ink or close to it turns
@@ -269,7 +277,7 @@ func mapInks(c *canvas.Canvas, page *image.RGBA, l *lightMap) inkMap {
 			line[ch] = make([]float32, c.W)
 		}
 		scratch := make([]float32, c.W)
-		sums := make([][3]float32, g.W)
+		sums := make([]absorbed, g.W)
 		for gy := a; gy < b; gy++ {
 			clear(sums)
 			free := paper[gy*g.W:][:g.W]
@@ -277,20 +285,13 @@ func mapInks(c *canvas.Canvas, page *image.RGBA, l *lightMap) inkMap {
 				l.row(line, scratch, y)
 				row, fills := page.Pix[y*page.Stride:][:4*c.W], l.fill[y/l.cell*l.w:]
 				for gx := range sums {
-					s := &sums[gx]
-					for x := gx * side; x < min((gx+1)*side, c.W); x++ {
+					for cell := perSquare * gx; cell < min(perSquare*(gx+1), l.w); cell++ {
 						least := float32(inkLeast)
-						if fills[x/l.cell] {
+						if fills[cell] {
 							least = fillLeast
 						}
-						px := row[4*x : 4*x+3 : 4*x+3]
-						r, g, b := 1-float32(px[0])*line[0][x], 1-float32(px[1])*line[1][x],
-							1-float32(px[2])*line[2][x]
-						if r > least || g > least || b > least {
-							s[0], s[1], s[2] = s[0]+r, s[1]+g, s[2]+b
-						} else {
-							free[gx]++
-						}
+						free[gx] += sums[gx].add(row, &line, least, cell*l.cell,
+							min((cell+1)*l.cell, c.W))
 					}
 				}
 			}
@@ -311,6 +312,27 @@ func mapInks(c *canvas.Canvas, page *image.RGBA, l *lightMap) inkMap {
 		m.text[i] = n > 0.2*float32(side*side/2)
 	}
 	return m
+}
+
+// absorbed is the sum of the shares of light that ink takes away.
+type absorbed [3]float32
+
+// add adds the pixels of a row from one to before another that take away more than least, and
+// counts the others.
+func (s *absorbed) add(row []uint8, gains *[3][]float32, least float32, from, to int) (
+	free float32) {
+	row = row[4*from : 4*to]
+	red, green, blue := gains[0][from:to], gains[1][from:to], gains[2][from:to]
+	for x := range red {
+		px := row[4*x : 4*x+3 : 4*x+3]
+		r, g, b := 1-float32(px[0])*red[x], 1-float32(px[1])*green[x], 1-float32(px[2])*blue[x]
+		if r > least || g > least || b > least {
+			s[0], s[1], s[2] = s[0]+r, s[1]+g, s[2]+b
+		} else {
+			free++
+		}
+	}
+	return free
 }
 
 // keepFillsWhole gives a fill or picture all of its colours where a good part of the squares around

@@ -83,8 +83,12 @@ func smoothShares(f *raster.Field, measured []float32) []float32 {
 		u, v := float64(i%f.W)/float64(f.W)-0.5, float64(i/f.W)/float64(f.H)-0.5
 		return [...]float64{1, u, v, u * u, u * v, v * v}
 	}
+	logs := make([]float64, len(f.Colour))
+	for i, c := range f.Colour {
+		logs[i] = math.Log(float64(max(raster.Brightness(c), 1)))
+	}
 	off := func(i int) float64 {
-		d := math.Log(float64(max(raster.Brightness(f.Colour[i]), 1)))
+		d := logs[i]
 		for k, v := range terms(i) {
 			d -= v * x[k]
 		}

@@ -31,7 +31,7 @@ func (l *lightMap) row(dst [3][]float32, scratch []float32, y int) {
 // So do the panels, which are printed light on dark.
 func measureLight(c *canvas.Canvas, page *image.RGBA, panels []bool) *lightMap {
 	cell := lightCell(c)
-	f := c.Field(page, cell, func(weights []float32, flags, _ []uint8) {
+	f := c.Field(page, cell, func(weights, flags, _ []uint8) {
 		for x, v := range flags {
 			weights[x] = 0
 			if v&(canvas.IsPrint|canvas.NearInk) == 0 {

@@ -2,9 +2,9 @@ package finish
 
 import (
 	"cmp"
+	"encoding/binary"
 	"image"
 	"slices"
-	"sync"
 
 	"unink/internal/raster"
 	"unink/internal/restore/canvas"
@@ -13,9 +13,9 @@ import (
 // reduceColours brings the text of a finished page to a few shades, which keeps edges smooth and
 // files small: those of grey and of the page's inks, and its pictures to what colours are left,
 // where these will do for a palette; else, beside pictures, those of colours that are merely
-// coarse.
-func reduceColours(c *canvas.Canvas, page *image.RGBA, l *lightMap, m *inkMap) {
-	t, depths := tallyPage(c, page, l, m)
+// coarse. Given are the tally of the page and how deep its text is.
+func reduceColours(c *canvas.Canvas, page *image.RGBA, l *lightMap, m *inkMap, t *inkTally,
+	depths *depthMap) {
 	n := shadesFor(float64(t.soft) / float64(c.W*c.H))
 	shade, tone := func(_, _ int, px []uint8) { fewer(px, n) }, func([]uint8) {}
 	broad := mostShades
@@ -67,13 +67,26 @@ func eachDark(c *canvas.Canvas, page *image.RGBA, l *lightMap, m *inkMap, y0, y1
 	for y := (y0 + step - 1) / step * step; y < y1; y += step {
 		row := page.Pix[y*page.Stride:][:4*c.W]
 		fills, text := l.fill[y/l.cell*l.w:], m.text[y/m.colour.Cell*m.colour.W:]
-		for x := range c.W {
-			if px := row[4*x : 4*x+3 : 4*x+3]; px[0]&px[1]&px[2] != 255 {
-				do(x, y, px, text[x/m.colour.Cell] && !fills[x/l.cell])
-			}
+		for x := nextDark(row, 0); x < c.W; x = nextDark(row, x+1) {
+			do(x, y, row[4*x:4*x+3:4*x+3], text[x/m.colour.Cell] && !fills[x/l.cell])
 		}
 	}
 }
+
+// nextDark is the first pixel of a row, of four bytes each, from x on that is not white.
+func nextDark(row []uint8, x int) int {
+	for ; 4*x+8 <= len(row) && binary.LittleEndian.Uint64(row[4*x:])|alphas == ^uint64(0); x += 2 {
+	}
+	for ; 4*x+4 <= len(row); x++ {
+		if px := row[4*x : 4*x+3 : 4*x+3]; px[0]&px[1]&px[2] != 255 {
+			break
+		}
+	}
+	return x
+}
+
+// alphas are those of two pixels.
+const alphas = 0xff000000ff000000
 
 const (
 	paletteSize = 256
@@ -108,23 +121,18 @@ func hueBinOf(r, g, b int) int {
 	return (step(r)*ratios+step(g))*ratios + step(b)
 }
 
-// tallyPage counts the page's hues and colours, and notes how deep its text is.
-func tallyPage(c *canvas.Canvas, page *image.RGBA, l *lightMap, m *inkMap) (*inkTally, *depthMap) {
-	all, deep := &inkTally{kept: newPictureTally()}, newDepths(c.W, c.H)
-	var mu sync.Mutex
-	raster.Rows(c.H, c.Workers, func(y0, y1 int) {
-		t := &inkTally{kept: newPictureTally()}
-		eachDark(c, page, l, m, y0, y1, 1, func(x, y int, px []uint8, text bool) {
-			t.add(px, text)
-			if text {
-				deep.v[y*c.W+x] = 255 - min(px[0], px[1], px[2])
-			}
-		})
-		mu.Lock()
-		defer mu.Unlock()
-		all.merge(t)
+func newInkTally() *inkTally { return &inkTally{kept: newPictureTally()} }
+
+// addRow counts the hues and colours of a row of the page, and notes how deep its text is.
+func (t *inkTally) addRow(c *canvas.Canvas, page *image.RGBA, l *lightMap, m *inkMap, y int,
+	deep *depthMap) {
+	row := deep.v[y*c.W:][:c.W]
+	eachDark(c, page, l, m, y, y+1, 1, func(x, _ int, px []uint8, text bool) {
+		t.add(px, text)
+		if text {
+			row[x] = 255 - min(px[0], px[1], px[2])
+		}
 	})
-	return all, deep
 }
 
 func (t *inkTally) add(px []uint8, text bool) {

@@ -94,7 +94,7 @@ func TestTheScanLeavesPicturesTheirColours(t *testing.T) {
 }
 
 func TestAPaletteHasRoomForInksAndPictures(t *testing.T) {
-	tally := &inkTally{kept: newPictureTally()}
+	tally := newInkTally()
 	for range 100 {
 		tally.add([]uint8{230, 20, 20}, true)
 	}
@@ -152,7 +152,7 @@ func TestDenseTextHasFewerShades(t *testing.T) {
 // A screen's pattern leaves black text weak hues of all kinds, which are no inks of their own: the
 // page keeps to a palette.
 func TestStrayHuesOfBlackTextAreNotManyInks(t *testing.T) {
-	tally := &inkTally{kept: newPictureTally()}
+	tally := newInkTally()
 	for i := range 3600 {
 		for _, chroma := range []float64{0.2, 0.4, 0.6, 0.8} {
 			var px [3]uint8

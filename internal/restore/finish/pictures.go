@@ -8,7 +8,7 @@ import (
 // bins of 8 × 8 × 8.
 type pictureTally struct {
 	few  map[[3]uint8]struct{}
-	bins []colourBin
+	bins []colourBin // nil while there are none
 }
 
 // colourBin sums colours that are alike, and their squares.
@@ -19,9 +19,7 @@ type colourBin struct {
 
 const colourBits = 5 // of a channel tell its bin
 
-func newPictureTally() pictureTally {
-	return pictureTally{few: map[[3]uint8]struct{}{}, bins: make([]colourBin, 1<<(3*colourBits))}
-}
+func newPictureTally() pictureTally { return pictureTally{few: map[[3]uint8]struct{}{}} }
 
 func colourBinOf(px []uint8) int {
 	const drop = 8 - colourBits
@@ -31,6 +29,9 @@ func colourBinOf(px []uint8) int {
 func (t *pictureTally) add(px []uint8) {
 	if len(t.few) <= paletteSize {
 		t.few[[3]uint8(px)] = struct{}{}
+	}
+	if t.bins == nil {
+		t.bins = make([]colourBin, 1<<(3*colourBits))
 	}
 	b := &t.bins[colourBinOf(px)]
 	b.n++
@@ -43,6 +44,10 @@ func (t *pictureTally) add(px []uint8) {
 func (t *pictureTally) merge(o *pictureTally) {
 	for px := range o.few {
 		t.few[px] = struct{}{}
+	}
+	if t.bins == nil {
+		t.bins = o.bins
+		return
 	}
 	for i := range o.bins {
 		t.bins[i].merge(&o.bins[i])

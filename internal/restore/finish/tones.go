@@ -1,6 +1,7 @@
 package finish
 
 import (
+	"encoding/binary"
 	"image"
 	"math"
 
@@ -59,47 +60,58 @@ func (t *toneMap) edge(cell, n int) int { return min(max(cell*t.cell/t.sample, 0
 // measureRows measures rows of cells. Of two windows side by side, or one above the other, most is
 // the same: what is counted is kept by columns of cells, and the windows' sums are moved along.
 func (t *toneMap) measureRows(y0, y1 int) {
-	columns := make([]column, windowReach+t.w+windowReach)
-	for i := range columns {
-		columns[i].from, columns[i].to = t.edge(i-windowReach, t.sw), t.edge(i-windowReach+1, t.sw)
+	const high = 2*windowReach + 1
+	var rows [high][]cellCounts // of the windows, by turns
+	for i := range rows {
+		rows[i] = make([]cellCounts, t.w)
 	}
-	for y := y0 - windowReach; y < y0+windowReach; y++ {
-		t.count(columns, y, 1)
-	}
-	for y := y0; y < y1; y++ {
-		t.count(columns, y+windowReach, 1)
-		var window, none lightCounts
-		for x := range 2 * windowReach {
-			window.move(&columns[x].counts, &none)
+	next, columns := make([]cellCounts, t.w), make([]lightCounts, windowReach+t.w+windowReach)
+	for y := y0 - windowReach; y < y1+windowReach; y++ {
+		gone := &rows[(y+high)%high]
+		t.count(next, y)
+		for x := range next {
+			columns[windowReach+x].exchange(&next[x], &(*gone)[x])
 		}
-		gone := &none
-		for x := range t.w {
-			window.move(&columns[x+2*windowReach].counts, gone)
-			t.measure(y*t.w+x, &window)
-			gone = &columns[x].counts
+		*gone, next = next, *gone
+		if y-windowReach >= y0 {
+			t.measureRow(y-windowReach, columns)
 		}
-		t.count(columns, y-windowReach, -1)
 	}
 }
 
-// column is what is counted of a column of cells, from one sample to before another.
-type column struct {
-	from, to int
-	counts   lightCounts
-}
-
-// count adds the samples of a row of cells so many times to its columns.
-func (t *toneMap) count(columns []column, y, times int) {
+// count counts the samples of a row of cells.
+func (t *toneMap) count(cells []cellCounts, y int) {
+	clear(cells)
+	step := 4 * t.sample // bytes
 	for sy := t.edge(y, t.sh); sy < t.edge(y+1, t.sh); sy++ {
 		row := t.page.Pix[sy*t.sample*t.page.Stride:]
-		for i := range columns {
-			c := &columns[i]
-			for x := c.from; x < c.to; x++ {
-				c.counts.add(uint8(thirds(row[4*x*t.sample:])/3), times)
+		at := 0
+		for x := range cells {
+			cell := &cells[x]
+			for end := t.edge(x+1, t.sw) * step; at < end; at += step {
+				light := thirds(row[at:]) / 3
+				cell[light/8%32][light%8]++
 			}
 		}
 	}
 }
+
+// measureRow measures a row of cells, given what is counted of the columns of its windows.
+func (t *toneMap) measureRow(y int, columns []lightCounts) {
+	var window, none lightCounts
+	for x := range 2 * windowReach {
+		window.move(&columns[x], &none)
+	}
+	gone := &none
+	for x := range t.w {
+		window.move(&columns[x+2*windowReach], gone)
+		t.measure(y*t.w+x, &window)
+		gone = &columns[x]
+	}
+}
+
+// cellCounts counts how often each light is there in a cell, which has fewer than 256 samples.
+type cellCounts [32][8]uint8
 
 // thirds is three times the light of a pixel.
 func thirds(px []uint8) uint16 {
@@ -107,14 +119,27 @@ func thirds(px []uint8) uint16 {
 	return uint16(px[0]) + uint16(px[1]) + uint16(px[2])
 }
 
-// lightCounts counts how often each light is there, four lights to a word, in 16 bits each.
+// lightCounts counts how often each light is there, in 16 bits each. Of eight lights the even ones
+// share a word and the odd ones the next.
 type lightCounts [64]uint64
 
-func (n *lightCounts) add(light uint8, times int) {
-	n[light>>2] += uint64(times) << (light & 3 * 16)
+// exchange adds a cell, and takes another away.
+func (n *lightCounts) exchange(added, gone *cellCounts) {
+	const evens = 0x00ff00ff00ff00ff
+	for i := range added {
+		a := binary.LittleEndian.Uint64(added[i][:])
+		b := binary.LittleEndian.Uint64(gone[i][:])
+		if a == b {
+			continue // most lights are in neither
+		}
+		n[2*i] += a&evens - b&evens
+		n[2*i+1] += a>>8&evens - b>>8&evens
+	}
 }
 
-func (n *lightCounts) of(light int) int { return int(uint16(n[light>>2] >> (light & 3 * 16))) }
+func (n *lightCounts) of(light int) int {
+	return int(uint16(n[light/8*2+light%2] >> (light / 2 % 4 * 16)))
+}
 
 // move adds what is new in a window, and takes away what is gone.
 func (n *lightCounts) move(added, gone *lightCounts) {
@@ -123,25 +148,26 @@ func (n *lightCounts) move(added, gone *lightCounts) {
 	}
 }
 
-// quantiles are the lights that each of the shares of what was counted does not exceed.
+// quantiles are the lights that each of the shares, which rise, of what was counted does not
+// exceed.
 func (n *lightCounts) quantiles(shares [3]float64) (out [3]float32) {
-	const step = 16 // lights that are passed over at once
+	const step = 8 // lights that are passed over at once
 	var sums [256 / step]int
 	total := 0
 	for i := range sums {
-		w := n[i*step/4:][:4]
-		four := w[0] + w[1] + w[2] + w[3] // no window has 1<<16 samples
-		sums[i] = int(uint16(four) + uint16(four>>16) + uint16(four>>32) + uint16(four>>48))
+		four := n[2*i] + n[2*i+1]
+		sums[i] = int(four * 0x0001000100010001 >> 48) // of all four: no window has 1<<16 samples
 		total += sums[i]
 	}
+	at, seen := 0, 0
 	for i, share := range shares {
-		least, at, seen := share*float64(total), 0, 0
-		for float64(seen+sums[at]) < least {
+		least := int(math.Ceil(share * float64(total)))
+		for seen+sums[at] < least {
 			seen += sums[at]
 			at++
 		}
 		light := at * step
-		for seen += n.of(light); float64(seen) < least; seen += n.of(light) {
+		for upTo := seen + n.of(light); upTo < least; upTo += n.of(light) {
 			light++
 		}
 		out[i] = float32(light)

@@ -43,9 +43,9 @@ func findFeatures(m *raster.RGB, em float64, workers int) *features {
 		rows = traceRules(raster.Transpose(ink, f.w, f.h), f.w, f.h, f.em, long)
 		columns = traceRules(ink, f.h, f.w, f.em, short)
 	})
-	labels, components := raster.Components(ink, f.w)
-	f.components = components
-	f.letters = f.lettersOf(labels)
+	var runs []raster.Run
+	runs, f.components = raster.Connected(ink, f.w, 1)
+	f.letters = f.placesOf(measure.LetterRuns(runs, f.components, f.em))
 	g := findGlyphs(f.components, f.em)
 	f.lines = textLines(g, f.em, slopesOf(g, f.w, f.h, f.em).slope)
 	search.Wait()

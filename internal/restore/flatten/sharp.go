@@ -3,7 +3,7 @@ package flatten
 import (
 	"math"
 
-	"unink/internal/restore/measure"
+	"unink/internal/raster"
 )
 
 // sharper says that the rows of letters show more sharply on a surface than on another.
@@ -12,16 +12,18 @@ func (f *features) sharper(s, than surface) bool {
 	return f.sharpness(s) > clear*f.sharpness(than)
 }
 
-// lettersOf are the places of the ink of what may be characters, in the units of a guide.
-func (f *features) lettersOf(labels []int32) (out [][2]float64) {
-	for i, l := range labels {
-		if l == 0 {
-			continue
+// placesOf are the places of runs of ink, in the units of a guide.
+func (f *features) placesOf(runs []raster.Run) [][2]float64 {
+	n := 0
+	for _, r := range runs {
+		n += int(r.To - r.From)
+	}
+	out := make([][2]float64, 0, n)
+	for _, r := range runs {
+		y := int(r.From) / f.w
+		for x := int(r.From) - y*f.w; x < int(r.To)-y*f.w; x++ {
+			out = append(out, f.fromMiddle(float64(x), float64(y)))
 		}
-		if !measure.LetterSized(f.components[l-1], f.em) {
-			continue
-		}
-		out = append(out, f.fromMiddle(float64(i%f.w), float64(i/f.w)))
 	}
 	return out
 }

@@ -20,12 +20,7 @@ func Contrast(grey []uint8, w, h, cell, workers int) []uint8 {
 		line, scratch := make([]float32, w), make([]float32, paper.W)
 		for y := y0; y < y1; y++ {
 			sampler.Row(line, scratch, y)
-			from, to := grey[y*w:][:w], out[y*w:][:w]
-			for x, p := range line {
-				if d := p - float32(from[x]); d > 0 {
-					to[x] = uint8(d / raster.Larger(p, 1) * 255)
-				}
-			}
+			raster.Lack(out[y*w:][:w], grey[y*w:], line)
 		}
 	})
 	return out

@@ -1,7 +1,6 @@
 package measure
 
 import (
-	"image"
 	"math"
 
 	"unink/internal/raster"
@@ -72,7 +71,7 @@ func LeanOf(m *raster.RGB, em float64, workers int) Lean {
 func directionOf(step int) float64 { return float64(step) * 180 / leanSteps }
 
 // reachOf is how far from the middle ink lies along an axis and off it.
-func reachOf(cells [][]image.Point, lines axis) (reach [2]float64) {
+func reachOf(cells [][]place, lines axis) (reach [2]float64) {
 	for _, ink := range cells {
 		for _, p := range ink {
 			reach[0] = max(reach[0], math.Abs(lines.along(p)))
@@ -90,46 +89,49 @@ func axisAt(degrees float64) axis {
 	return axis{sin, cos}
 }
 
-func (a axis) along(p image.Point) float64 { return a.cos*float64(p.X) + a.sin*float64(p.Y) }
-func (a axis) off(p image.Point) float64   { return a.cos*float64(p.Y) - a.sin*float64(p.X) }
+func (a axis) along(p place) float64 { return a.cos*p.x + a.sin*p.y }
+func (a axis) off(p place) float64   { return a.cos*p.y - a.sin*p.x }
+
+// place is one of the picture, from its middle.
+type place struct{ x, y float64 }
 
 // letterCells are the places of the ink of what may be characters, from the picture's middle and at
 // a scale, cell by cell.
-func letterCells(m *raster.RGB, scale float64, workers int) [][]image.Point {
+func letterCells(m *raster.RGB, scale float64, workers int) [][]place {
 	w, h := raster.Scaled(m.W, scale), raster.Scaled(m.H, scale)
 	grey := raster.ResizeGrey(m.Grey(workers), m.W, m.H, w, h, workers)
 	ink := raster.Threshold(Contrast(grey, w, h, PaperCell(leanEm), workers), MinContrast)
-	labels, components := raster.Components(ink, w)
+	runs, components := raster.Connected(ink, w, 1)
 	across := w/leanCell + 1
-	cells := make([][]image.Point, across*(h/leanCell+1))
-	for i, l := range labels {
-		if l == 0 {
-			continue
+	cells := make([][]place, across*(h/leanCell+1))
+	for _, r := range LetterRuns(runs, components, leanEm) {
+		y := int(r.From) / w
+		for x := int(r.From) - y*w; x < int(r.To)-y*w; x++ {
+			at := y/leanCell*across + x/leanCell
+			cells[at] = append(cells[at], place{float64(x - w/2), float64(y - h/2)})
 		}
-		if !LetterSized(components[l-1], leanEm) {
-			continue
-		}
-		x, y := i%w, i/w
-		at := y/leanCell*across + x/leanCell
-		cells[at] = append(cells[at], image.Pt(x-w/2, y-h/2))
 	}
 	return cells
 }
 
 // sharpness tells how sharply lines along an axis end above and below: the more ink there is at one
 // height off it and the less at the next, the more.
-func sharpness(ink []image.Point, lines axis) (sum float64) {
+func sharpness(ink []place, lines axis) (sum float64) {
 	const positive = 1 << 20 * leanBins // so that no height is negative
-	var heights [leanBins]float64
-	for _, p := range ink {
+	// Neighbours, which lie in the same bins, are counted by turns, lest one wait for the other: so
+	// near positive all parts are whole multiples of one number, and their sums are exact.
+	var turns [2][leanBins]float64
+	for i, p := range ink {
 		at := lines.off(p)/leanBin + positive
 		whole := int(at)
 		part := at - float64(whole)
-		heights[whole%leanBins] += 1 - part
-		heights[(whole+1)%leanBins] += part
+		heights := &turns[i%2]
+		heights[uint(whole)%leanBins] += 1 - part
+		heights[uint(whole+1)%leanBins] += part
 	}
-	for i, n := range heights {
-		d := heights[(i+1)%leanBins] - n
+	for i := range leanBins {
+		next := (i + 1) % leanBins
+		d := turns[0][next] + turns[1][next] - (turns[0][i] + turns[1][i])
 		sum += d * d
 	}
 	return sum

@@ -108,10 +108,8 @@ func printNear(src *image.RGBA, guess float64, workers int) Size {
 	reduce := math.Max(1, guess/enough)
 	guess /= reduce
 	w, h := raster.Scaled(src.Rect.Dx(), 1/reduce), raster.Scaled(src.Rect.Dy(), 1/reduce)
-	small := raster.Resize(src, w, h, workers)
-	grey := small.Grey(workers)
-	contrast := Contrast(grey, small.W, small.H, PaperCell(guess), workers)
-	runs, components := raster.Connected(raster.Threshold(contrast, MinContrast), small.W, 1)
+	contrast := Contrast(raster.GreyOf(src, w, h, workers), w, h, PaperCell(guess), workers)
+	runs, components := raster.Connected(raster.Threshold(contrast, MinContrast), w, 1)
 	dark := meanValues(contrast, runs, components)
 	var size Size
 	for way := range size.Em {
@@ -185,6 +183,16 @@ func lineHeights(components []raster.Component) []float64 {
 func LetterSized(c raster.Component, em float64) bool {
 	size := float64(max(c.Width(), c.Height()))
 	return size >= em/3 && size <= 2*em
+}
+
+// LetterRuns are those runs of ink whose components are as large as characters of print of an em
+// may be. The others are taken out of runs.
+func LetterRuns(runs []raster.Run, components []raster.Component, em float64) []raster.Run {
+	other := make([]bool, len(components))
+	for i, c := range components {
+		other[i] = !LetterSized(c, em)
+	}
+	return slices.DeleteFunc(runs, func(r raster.Run) bool { return other[r.Label-1] })
 }
 
 // meanValues averages a plane over each component.
