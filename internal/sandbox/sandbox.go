@@ -74,15 +74,17 @@ func pause(ctx context.Context, _ []uint64) {
 // Instance is one run of a module, for one goroutine at a time. After a call that failed it may
 // only be closed.
 type Instance struct {
-	runtime wazero.Runtime
-	module  api.Module
-	linked  []api.Module
-	memory  *boundedMemory
+	runtime   wazero.Runtime
+	module    api.Module
+	functions map[string]api.Function // that were called, since each takes a stack of its own
+	linked    []api.Module
+	memory    *boundedMemory
 }
 
 // Start makes an instance that may use so many bytes of memory.
 func (m Module) Start(ctx context.Context, memory int) (*Instance, error) {
-	in := &Instance{runtime: m.runtime, memory: &boundedMemory{limit: uint64(memory)}}
+	in := &Instance{runtime: m.runtime, functions: map[string]api.Function{},
+		memory: &boundedMemory{limit: uint64(memory)}}
 	allocator := experimental.MemoryAllocatorFunc(func(_, _ uint64) experimental.LinearMemory {
 		return in.memory
 	})
@@ -125,7 +127,12 @@ func (in *Instance) Link(ctx context.Context, wasm []byte) error {
 
 // Call calls an exported function; the result is 0 when it has none.
 func (in *Instance) Call(ctx context.Context, name string, params ...uint64) (uint64, error) {
-	res, err := in.module.ExportedFunction(name).Call(ctx, params...)
+	f := in.functions[name]
+	if f == nil {
+		f = in.module.ExportedFunction(name)
+		in.functions[name] = f
+	}
+	res, err := f.Call(ctx, params...)
 	switch {
 	case err != nil:
 		return 0, in.reason(ctx)
