@@ -175,8 +175,9 @@ type Page struct {
 	Before      *image.RGBA  // as Result.Before
 }
 
-// CleanImage removes the handwriting from pixels. Limits of dimensions apply as in Clean;
-// transparent parts are taken as white. Options.Format is ignored. The error is an *[Error].
+// CleanImage removes the handwriting from pixels, which it leaves as they are. Limits of dimensions
+// apply as in Clean; transparent parts are taken as white. Options.Format is ignored. The error is
+// an *[Error].
 func (c *Cleaner) CleanImage(ctx context.Context, m image.Image, o Options) (*Page, error) {
 	if err := o.validate(); err != nil {
 		return nil, err

@@ -43,24 +43,20 @@ func Decode(ctx context.Context, data []byte, l Limits) (p *Picture, err error) 
 	return &Picture{
 		Header: h,
 		Meta:   file.meta().sound(),
-		Pixels: raster.Upright(ownOnWhite(m, image.Rectangle{Max: size}), orientation),
+		Pixels: raster.Upright(onWhite(m, image.Rectangle{Max: size}), orientation),
 	}, nil
 }
 
-// ownOnWhite is onWhite for a picture that nobody else has: it may be the result.
-func ownOnWhite(m image.Image, canvas image.Rectangle) *image.RGBA {
-	if own, ok := m.(*image.RGBA); ok && own.Rect == canvas &&
-		raster.Opaque(own, runtime.GOMAXPROCS(0)) {
-		return own
-	}
-	return onWhite(m, canvas)
-}
-
-// Opaque returns m laid over white, as a picture of its own with its origin at 0,0.
+// Opaque returns m laid over white, with its origin at 0,0: m itself where it is so already.
 func Opaque(m image.Image) *image.RGBA { return onWhite(m, m.Bounds()) }
 
-// onWhite lays m, which may be smaller than the canvas (a GIF's frame), over white.
+// onWhite lays m, which may be smaller than the canvas (a GIF's frame), over white. It is m itself
+// where there is nothing to do.
 func onWhite(m image.Image, canvas image.Rectangle) *image.RGBA {
+	if own, ok := m.(*image.RGBA); ok && own.Rect == canvas && canvas.Min == (image.Point{}) &&
+		own.Stride == 4*canvas.Dx() && raster.Opaque(own, runtime.GOMAXPROCS(0)) {
+		return own
+	}
 	dst := image.NewRGBA(canvas.Sub(canvas.Min))
 	at := m.Bounds().Sub(canvas.Min)
 	if o, ok := m.(interface{ Opaque() bool }); ok && at == dst.Rect && o.Opaque() {
