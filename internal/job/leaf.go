@@ -56,6 +56,7 @@ func (p Press) Clean(ctx context.Context, d *pdf.Document, n int) (l Leaf, err e
 	}
 	drawn := time.Since(start)
 	p.Options.Layers = content.Text // the mask tells which of it was written
+	size := picture.Pixels.Rect.Size()
 	page, err := p.clean(ctx, picture.Pixels, &l)
 	l.Result.Timings.Note("decode", drawn)
 	if err != nil || l.Kept {
@@ -63,7 +64,6 @@ func (p Press) Clean(ctx context.Context, d *pdf.Document, n int) (l Leaf, err e
 	}
 	encoding := time.Now()
 	l.Place.Turned = page.Turned
-	size := picture.Pixels.Rect.Size()
 	for corner := range l.Place.Corners {
 		l.Place.Corners[corner] = pdf.WholePage[(corner+4-page.Turned/90)%4]
 		if page.Corners != nil {
@@ -84,17 +84,17 @@ func (p Press) Clean(ctx context.Context, d *pdf.Document, n int) (l Leaf, err e
 
 // clean has pixels cleaned, and notes what was done. A page on which nothing is found is kept.
 func (p Press) clean(ctx context.Context, m *image.RGBA, l *Leaf) (*unink.Page, error) {
+	size := m.Rect.Size()
 	page, err := p.Engine.CleanImage(ctx, m, p.Options)
 	switch {
 	case errors.Is(err, unink.ErrNoContent): // a blank page
-		page, l.Kept = &unink.Page{Image: m}, true
+		page, l.Kept = &unink.Page{}, true
 	case err != nil:
 		return nil, err
 	default:
 		l.Kept = p.KeepClean && page.Removed == 0 && page.Turned == 0 && !page.Flattened
 	}
-	l.Result.Report = page.Report
-	l.Result.Width, l.Result.Height = m.Rect.Dx(), m.Rect.Dy()
+	l.Result.Report, l.Result.Width, l.Result.Height = page.Report, size.X, size.Y
 	return page, nil
 }
 
