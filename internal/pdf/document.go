@@ -1,6 +1,7 @@
 package pdf
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -340,22 +341,17 @@ func (g *guest) render(ctx context.Context, page uint64, w, h int) (*image.RGBA,
 		reverseBytes); err != nil {
 		return nil, err
 	}
-	stride, err := g.Call(ctx, "FPDFBitmap_GetStride", bitmap)
-	if err != nil {
-		return nil, err
-	}
 	buffer, err := g.Call(ctx, "FPDFBitmap_GetBuffer", bitmap)
 	if err != nil {
 		return nil, err
 	}
-	m := image.NewRGBA(image.Rect(0, 0, w, h))
-	for y := range h {
-		row := m.Pix[y*m.Stride:][:4*w]
-		copy(row, g.View(uint32(buffer)+uint32(y)*uint32(stride), 4*w))
-		for x := 3; x < len(row); x += 4 {
-			row[x] = 255
-		}
+	stride := 4 * w
+	m := &image.RGBA{Pix: bytes.Clone(g.View(uint32(buffer), stride*h)), Stride: stride,
+		Rect: image.Rect(0, 0, w, h)}
+	for i := 3; i < len(m.Pix); i += 4 {
+		m.Pix[i] = 255
 	}
+	g.Discard(uint32(buffer), len(m.Pix))
 	_, err = g.Call(ctx, "FPDFBitmap_Destroy", bitmap)
 	return m, err
 }

@@ -10,6 +10,7 @@ package sandbox
 import (
 	"context"
 	"errors"
+	"os"
 	"runtime"
 	"slices"
 
@@ -159,6 +160,16 @@ func (in *Instance) Write(at uint32, data []byte) { copy(in.View(at, len(data)),
 // the instance, and are not to be written to.
 func (in *Instance) View(at uint32, n int) []byte {
 	return in.memory.bytes[:in.module.Memory().Size()][at:][:n]
+}
+
+// Discard gives the pages that lie whole in n bytes of the instance's memory back to the system, and
+// what they hold is lost: an instance itself keeps all that it frees.
+func (in *Instance) Discard(at uint32, n int) {
+	page := uint32(os.Getpagesize())
+	from, to := (at+page-1)&^(page-1), (at+uint32(n))&^(page-1)
+	if from < to {
+		discard(in.View(from, int(to-from)))
+	}
 }
 
 // boundedMemory is an instance's memory. Its addresses are reserved whole, so that it never

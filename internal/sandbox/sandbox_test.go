@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"context"
 	_ "embed"
 	"errors"
@@ -54,6 +55,31 @@ func TestMemoryIsBoundedAndGivenBack(t *testing.T) {
 	}
 	if in.Close(); in.memory.bytes != nil {
 		t.Error("the memory is not given back")
+	}
+}
+
+// What is discarded can be used again, and nothing beside it is lost.
+func TestDiscard(t *testing.T) {
+	m, err := Compile(greedy, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := m.Start(t.Context(), wasmPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	full := bytes.Repeat([]byte{1}, wasmPage)
+	for _, n := range []int{0, 1, wasmPage - 2} {
+		in.Write(0, full)
+		in.Discard(1, n)
+		if all := in.View(0, wasmPage); all[0] != 1 || all[wasmPage-1] != 1 {
+			t.Errorf("with %d bytes, others are discarded", n)
+		}
+	}
+	in.Write(0, full)
+	if !bytes.Equal(in.View(0, wasmPage), full) {
+		t.Error("what was discarded cannot be used again")
 	}
 }
 
