@@ -162,8 +162,8 @@ func (in *Instance) View(at uint32, n int) []byte {
 	return in.memory.bytes[:in.module.Memory().Size()][at:][:n]
 }
 
-// Discard gives the pages that lie whole in n bytes of the instance's memory back to the system, and
-// what they hold is lost: an instance itself keeps all that it frees.
+// Discard gives the pages that lie whole in n bytes of the instance's memory back to the system,
+// and what they hold is lost: an instance itself keeps all that it frees.
 func (in *Instance) Discard(at uint32, n int) {
 	page := uint32(os.Getpagesize())
 	from, to := (at+page-1)&^(page-1), (at+uint32(n))&^(page-1)
