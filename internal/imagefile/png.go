@@ -1,6 +1,7 @@
 package imagefile
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"compress/zlib"
@@ -9,7 +10,6 @@ import (
 	"encoding/hex"
 	"hash/crc32"
 	"image"
-	"image/color"
 	"image/png"
 	"io"
 	"math"
@@ -20,10 +20,12 @@ import (
 
 var pngFormat = format{
 	name: "PNG", endings: []string{".png"}, mediaType: "image/png",
-	sniff:  begins("\x89PNG\r\n\x1a\n"),
+	sniff:  begins(pngMark),
 	open:   parts{pngConfig, pngExif, decodePNG, pngMeta}.open,
 	encode: encodePNG,
 }
+
+const pngMark = "\x89PNG\r\n\x1a\n"
 
 var pngEncoder = png.Encoder{CompressionLevel: png.DefaultCompression}
 
@@ -37,21 +39,20 @@ func encodePNG(ctx context.Context, m *image.RGBA, meta Meta) ([]byte, error) {
 	if isGreyProfile(meta.ICC) != grey {
 		meta.ICC = nil
 	}
-	const afterIHDR = 33
-	src, ramp := image.Image(m), false
+	src := image.Image(m)
 	switch {
 	case grey:
-		src, ramp = t.grey(m, colours)
+		if bits := t.ramp(colours); bits < 8 {
+			return t.encode(ctx, m, bits, nil, meta)
+		}
+		src = toGray(m)
 	case colours != nil:
-		src = t.paletted(m, colours)
+		return t.encode(ctx, m, bitsFor(len(colours)), colours, meta)
 	}
-	var b bytes.Buffer
-	if err := pngEncoder.Encode(attentiveWriter{ctx, &b}, src); err != nil {
+	const afterIHDR = 33
+	data, err := EncodePNG(ctx, src)
+	if err != nil {
 		return nil, err
-	}
-	data := b.Bytes()
-	if ramp {
-		data = withoutPalette(data, afterIHDR)
 	}
 	return insert(data, afterIHDR, pngMetaChunks(meta)), nil
 }
@@ -128,65 +129,89 @@ func (t *colourTable) count(m *image.RGBA) []uint32 {
 
 func (t *colourTable) set(c uint32, index uint8) { t.index[t.slot(c)] = index }
 
-// paletted is the picture with the given colours, in the order they are numbered in.
-func (t *colourTable) paletted(m *image.RGBA, colours []uint32) *image.Paletted {
-	palette := make(color.Palette, len(colours))
-	for i, c := range colours {
-		palette[i] = color.RGBA{uint8(c >> 16), uint8(c >> 8), uint8(c), 255}
+// bitsFor is how many bits a pixel needs to be one of so many colours.
+func bitsFor(colours int) int {
+	bits := 1
+	for 1<<bits < colours {
+		bits *= 2
 	}
-	p := image.NewPaletted(m.Rect, palette)
-	t.write(m, p.Pix)
-	return p
+	return bits
 }
 
-// write puts the number of each pixel's colour.
-func (t *colourTable) write(m *image.RGBA, dst []uint8) {
-	w := m.Rect.Dx()
-	last, index := ^uint32(0), uint8(0)
-	for y := range m.Rect.Dy() {
-		row, out := m.Pix[y*m.Stride:][:4*w], dst[y*w:][:w]
-		for x := range out {
-			if c := rgbOf(row[4*x : 4*x+3 : 4*x+3]); c != last {
-				last, index = c, t.index[t.slot(c)]
-			}
-			out[x] = index
-		}
-	}
-}
-
-// grey is a picture of greys. Where these are among the even steps from black to white that PNG
-// has in less than 8 bits, it is a palette of all these steps, and ramp.
-func (t *colourTable) grey(m *image.RGBA, greys []uint32) (src image.Image, ramp bool) {
-	for _, steps := range []uint32{1, 3, 15} {
-		whole := 255 / steps
-		if slices.ContainsFunc(greys, func(c uint32) bool { return c&255%whole != 0 }) {
+// ramp numbers greys as PNG has them in as few bits as it can: even steps from black to white.
+func (t *colourTable) ramp(greys []uint32) (bits int) {
+	for bits = 1; bits < 8; bits *= 2 {
+		step := uint32(255 / (1<<bits - 1))
+		if slices.ContainsFunc(greys, func(c uint32) bool { return c&255%step != 0 }) {
 			continue
 		}
-		all := make([]uint32, steps+1)
-		for i := range all {
-			all[i] = uint32(i) * whole * 0x010101
-			if slices.Contains(greys, all[i]) {
-				t.set(all[i], uint8(i))
-			}
+		for _, c := range greys {
+			t.set(c, uint8(c&255/step))
 		}
-		return t.paletted(m, all), true
+		break
 	}
-	g := image.NewGray(m.Rect)
-	for _, c := range greys {
-		t.set(c, uint8(c))
-	}
-	t.write(m, g.Pix)
-	return g, false
+	return bits
 }
 
-// withoutPalette turns a PNG whose palette is a ramp of greys into a grey one, which has the same
-// pixels: only the kind of colour and the palette are in the way.
-func withoutPalette(b []byte, afterIHDR int) []byte {
-	const kind, crc = 25, 29
-	b[kind] = 0
-	binary.BigEndian.PutUint32(b[crc:], crc32.ChecksumIEEE(b[12:crc]))
-	chunk := 12 + int(binary.BigEndian.Uint32(b[afterIHDR:]))
-	return slices.Delete(b, afterIHDR, afterIHDR+chunk)
+// encode writes a picture with so many bits a pixel: the number of its colour in the palette, or
+// of its grey where there is none.
+func (t *colourTable) encode(ctx context.Context, m *image.RGBA, bits int, palette []uint32,
+	meta Meta) ([]byte, error) {
+	w, h := m.Rect.Dx(), m.Rect.Dy()
+	b := pngHead(w, h, bits, palette, meta)
+	chunks := bufio.NewWriterSize(attentiveWriter{ctx, pngPixels{b}}, 32<<10)
+	z := zlib.NewWriter(chunks)
+	row := make([]uint8, 1+(w*bits+7)/8) // behind the kind of filter: none
+	for y := range h {
+		t.pack(row[1:], m.Pix[y*m.Stride:][:4*w], bits)
+		if _, err := z.Write(row); err != nil {
+			return nil, err
+		}
+	}
+	if err := cmp.Or(z.Close(), chunks.Flush()); err != nil {
+		return nil, err
+	}
+	pngChunk(b, "IEND", nil)
+	return b.Bytes(), nil
+}
+
+// pngHead is a PNG up to its pixels; without a palette it is grey.
+func pngHead(w, h, bits int, palette []uint32, meta Meta) *bytes.Buffer {
+	const grey, indexed = 0, 3
+	kind := byte(grey)
+	var entries []byte
+	for _, c := range palette {
+		kind = indexed
+		entries = append(entries, byte(c>>16), byte(c>>8), byte(c))
+	}
+	header := binary.BigEndian.AppendUint32(nil, uint32(w))
+	header = binary.BigEndian.AppendUint32(header, uint32(h))
+	b := bytes.NewBufferString(pngMark)
+	pngChunk(b, "IHDR", append(header, byte(bits), kind, 0, 0, 0))
+	b.Write(pngMetaChunks(meta))
+	if palette != nil {
+		pngChunk(b, "PLTE", entries)
+	}
+	return b
+}
+
+// pack puts the numbers of a row's colours side by side, so many bits of each.
+func (t *colourTable) pack(dst, row []uint8, bits int) {
+	last, index := ^uint32(0), uint8(0)
+	packed, full := uint8(0), 0
+	for x := 0; x+3 < len(row); x += 4 {
+		if c := rgbOf(row[x : x+3 : x+3]); c != last {
+			last, index = c, t.index[t.slot(c)]
+		}
+		packed = packed<<bits | index
+		if full += bits; full == 8 {
+			dst[0], dst = packed, dst[1:]
+			full = 0
+		}
+	}
+	if full > 0 {
+		dst[0] = packed << (8 - full)
+	}
 }
 
 // pngChunks calls fn for each chunk before the pixels.
@@ -261,6 +286,14 @@ func inflate(b []byte) []byte {
 		return nil
 	}
 	return out
+}
+
+// pngPixels writes each part of the compressed pixels as a chunk.
+type pngPixels struct{ to *bytes.Buffer }
+
+func (p pngPixels) Write(part []byte) (int, error) {
+	pngChunk(p.to, "IDAT", part)
+	return len(part), nil
 }
 
 func pngChunk(b *bytes.Buffer, kind string, body []byte) {
