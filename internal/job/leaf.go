@@ -138,20 +138,23 @@ func wordsGone(page *unink.Page) func(left, top, right, bottom float64) bool {
 	w, h := float64(size.X), float64(size.Y)
 	return func(left, top, right, bottom float64) bool {
 		part := image.Rect(int(left*w), int(top*h), int(math.Ceil(right*w)), int(math.Ceil(bottom*h)))
-		part = part.Intersect(page.Image.Rect)
+		part = part.Intersect(page.Image.Rect).Intersect(page.Mask.Rect)
 		paper := uint8(0)
 		for y := part.Min.Y; y < part.Max.Y; y++ {
-			for x := part.Min.X; x < part.Max.X; x++ {
-				paper = max(paper, page.Image.RGBAAt(x, y).G)
+			row := page.Image.Pix[page.Image.PixOffset(part.Min.X, y):][:4*part.Dx()]
+			for x := 0; x+3 < len(row); x += 4 {
+				paper = max(paper, row[x+1])
 			}
 		}
+		ink := darkest * float64(paper)
 		removed, stayed := 0, 0
 		for y := part.Min.Y; y < part.Max.Y; y++ {
-			for x := part.Min.X; x < part.Max.X; x++ {
+			row := page.Image.Pix[page.Image.PixOffset(part.Min.X, y):]
+			for x, gone := range page.Mask.Pix[page.Mask.PixOffset(part.Min.X, y):][:part.Dx()] {
 				switch {
-				case page.Mask.GrayAt(x, y).Y > 0:
+				case gone > 0:
 					removed++
-				case float64(page.Image.RGBAAt(x, y).G) < darkest*float64(paper):
+				case float64(row[4*x+1]) < ink:
 					stayed++
 				}
 			}
