@@ -12,11 +12,11 @@ type loopSet struct {
 	addPixels   func(sums []uint32, row, weights []uint8)
 	darkness    func(to, row []uint8, paper *[3][]float32)
 	larger      func(dst, a, b []float32)
-	lack        func(to, from []uint8, paper []float32)
+	lack, share func(to, from []uint8, paper []float32)
 }
 
 var plainLoops = loopSet{resizePlain, interpolatePlain, addPixelsPlain, darknessPlain,
-	largerPlain[float32], lackPlain}
+	largerPlain[float32], lackPlain, sharePlain}
 
 // Darkness is how much darker than the paper each pixel of a row, of four bytes, is: in the channel
 // that differs most, 0 to 255. The paper's light is from 0 to 255 too.
@@ -64,5 +64,17 @@ func Lack(to, from []uint8, paper []float32) {
 func lackPlain(to, from []uint8, paper []float32) {
 	for x, light := range paper {
 		to[x] = uint8(max(int32((light-float32(from[x]))/Larger(light, 1)*255), 0))
+	}
+}
+
+// Share is the share of the paper's light, in 255ths and no more than all, that each pixel of a row
+// has. The paper's light is from 0 to 255.
+func Share(to, from []uint8, paper []float32) {
+	loops.share(to, from[:len(to)], paper[:len(to)])
+}
+
+func sharePlain(to, from []uint8, paper []float32) {
+	for x, light := range paper {
+		to[x] = uint8(min(int32(float32(from[x])/Larger(light, 1)*255), 255))
 	}
 }

@@ -83,6 +83,14 @@ func TestLoopsAgree(t *testing.T) {
 		if a, b := lack(loops), lack(plainLoops); !slices.Equal(a, b) {
 			t.Errorf("its first row lacks %v, want %v", a, b)
 		}
+		share := func(l loopSet) []uint8 {
+			to := make([]uint8, src.Rect.Dx())
+			l.share(to, src.Pix[:len(to)], paper[0])
+			return to
+		}
+		if a, b := share(loops), share(plainLoops); !slices.Equal(a, b) {
+			t.Errorf("its first row has %v, want %v", a, b)
+		}
 
 		weights := make([]uint8, src.Rect.Dx())
 		for i := range weights {

@@ -106,3 +106,11 @@ AVX2 void unink_lack(uint8_t *to, const uint8_t *from, const float *paper, int n
     to[x] = (uint8_t)(lack > 0 ? lack : 0);
   }
 }
+
+AVX2 void unink_share(uint8_t *to, const uint8_t *from, const float *paper, int n) {
+  for (int x = 0; x < n; x++) {
+    float light = paper[x] > 1 ? paper[x] : 1;
+    int share = (int)(from[x] / light * 255);
+    to[x] = (uint8_t)(share < 255 ? share : 255);
+  }
+}

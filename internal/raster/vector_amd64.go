@@ -17,6 +17,7 @@ package raster
 //                     const float *blue, int n);
 // void unink_larger(float *to, const float *a, const float *b, int n);
 // void unink_lack(uint8_t *to, const uint8_t *from, const float *paper, int n);
+// void unink_share(uint8_t *to, const uint8_t *from, const float *paper, int n);
 import "C"
 
 import (
@@ -33,7 +34,7 @@ func init() {
 }
 
 var vectorLoops = loopSet{resizeVector, interpolateVector, addPixelsVector, darknessVector,
-	largerVector, lackVector}
+	largerVector, lackVector, shareVector}
 
 func resizeVector(dst *RGB, src *image.RGBA, xs, ys *taps, y0, y1 int) {
 	line := make([]uint32, 4*src.Rect.Dx()) // source rows of one target row
@@ -77,6 +78,12 @@ func largerVector(dst, a, b []float32) {
 func lackVector(to, from []uint8, paper []float32) {
 	if len(to) > 0 {
 		C.unink_lack(bytesAt(to), bytesAt(from), floats(paper), C.int(len(to)))
+	}
+}
+
+func shareVector(to, from []uint8, paper []float32) {
+	if len(to) > 0 {
+		C.unink_share(bytesAt(to), bytesAt(from), floats(paper), C.int(len(to)))
 	}
 }
 

@@ -190,13 +190,7 @@ func relative(plane []uint8, w, h int, paper *raster.Grid, workers int) []uint8 
 		line, scratch := make([]float32, w), make([]float32, paper.W)
 		for y := y0; y < y1; y++ {
 			sampler.Row(line, scratch, y)
-			from, to := plane[y*w:][:w], out[y*w:][:w]
-			for x, light := range line {
-				if light < 1 {
-					light = 1
-				}
-				to[x] = uint8(min(int32(float32(from[x])/light*255), 255))
-			}
+			raster.Share(out[y*w:][:w], plane[y*w:], line)
 		}
 	})
 	return out
