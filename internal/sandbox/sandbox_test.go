@@ -20,15 +20,20 @@ var greedy []byte
 
 const wasmPage = 64 << 10
 
-func TestInstanceEndsWithItsContext(t *testing.T) {
+func startGreedy(t *testing.T, memory int) *Instance {
 	m, err := Compile(greedy, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := m.Start(t.Context(), wasmPage)
+	in, err := m.Start(t.Context(), memory)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return in
+}
+
+func TestInstanceEndsWithItsContext(t *testing.T) {
+	in := startGreedy(t, wasmPage)
 	defer in.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
@@ -38,14 +43,7 @@ func TestInstanceEndsWithItsContext(t *testing.T) {
 }
 
 func TestMemoryIsBoundedAndGivenBack(t *testing.T) {
-	m, err := Compile(greedy, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	in, err := m.Start(t.Context(), 3*wasmPage)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := startGreedy(t, 3*wasmPage)
 	if was, err := in.Call(t.Context(), "grow", 2); was != 1 || err != nil {
 		t.Errorf("to three pages: %d, %v", was, err)
 	}
@@ -60,14 +58,7 @@ func TestMemoryIsBoundedAndGivenBack(t *testing.T) {
 
 // What is discarded can be used again, and nothing beside it is lost.
 func TestDiscard(t *testing.T) {
-	m, err := Compile(greedy, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	in, err := m.Start(t.Context(), wasmPage)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := startGreedy(t, wasmPage)
 	defer in.Close()
 	full := bytes.Repeat([]byte{1}, wasmPage)
 	for _, n := range []int{0, 1, wasmPage - 2} {

@@ -56,7 +56,7 @@ func decide(ctx context.Context, judge nn.Runner, s *segment.Scores, plane *ink.
 		c.keep(s) // before the judge sees them, or the table's lines would go with them
 	}
 	v := g.survey(s, plane, workers)
-	// The judge has one thread.
+	// The judge has one thread: meanwhile others look for what does not depend on it.
 	search.Go(func() { onForm = readForm(s, plane) })
 	search.Go(func() { stay = findCertain(s, plane) })
 	odds, err := v.Judge(ctx, judge)

@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
+	"unink/internal/raster"
 	"unink/internal/restore/segment"
 )
 
@@ -166,4 +169,32 @@ func TestSpecksAloneMakeNoPageWritten(t *testing.T) {
 			t.Errorf("the %s stay:\n%s", name, got)
 		}
 	}
+}
+
+// Wherever one begins, the small pieces are the small components, each once.
+func TestSmallPiecesAreComponents(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w, h := rapid.IntRange(1, 12).Draw(t, "w"), rapid.IntRange(1, 12).Draw(t, "h")
+		class := rapid.SliceOfN(rapid.Uint8Range(0, 1), w*h, w*h).Draw(t, "class")
+		most := rapid.IntRange(1, 20).Draw(t, "most")
+		s := &segment.Scores{W: w, H: h, Hand: make([]int8, w*h)}
+		p := newSmallPieces(s, most, func(i int) bool { return class[i] != 0 })
+		found := map[raster.Component]int{}
+		for _, i := range rapid.Permutation(slices.Collect(raster.Marked(class))).Draw(t, "order") {
+			if piece := p.of(i); len(piece) > 0 {
+				found[boxOf(piece, w)]++
+			}
+		}
+		_, components := raster.Connected(class, w, 1)
+		for _, c := range components {
+			if c.Area <= most {
+				found[c]--
+			}
+		}
+		for c, n := range found {
+			if n != 0 {
+				t.Errorf("%v is found %d times too often", c, n)
+			}
+		}
+	})
 }
