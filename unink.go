@@ -53,7 +53,8 @@ type Cleaner struct {
 	about  Description
 }
 
-// New loads the networks. The error is an *[Error], of code [ErrDevice] when the library or
+// New opens the networks that every page needs; the scan finish opens its own for its first page.
+// The error is an *[Error], of code [ErrDevice] when the library or
 // the device is not usable.
 func New(cfg Config) (*Cleaner, error) {
 	if cfg.Threads < 0 {
@@ -175,9 +176,9 @@ type Page struct {
 	Before      *image.RGBA  // as Result.Before
 }
 
-// CleanImage removes the handwriting from pixels, which it leaves as they are. Limits of dimensions
-// apply as in Clean; transparent parts are taken as white. Options.Format is ignored. The error is
-// an *[Error].
+// CleanImage removes the handwriting from pixels. It leaves m as it is and may read it until it
+// returns. Limits of dimensions apply as in Clean; transparent parts are taken as white.
+// Options.Format is ignored. The error is an *[Error].
 func (c *Cleaner) CleanImage(ctx context.Context, m image.Image, o Options) (*Page, error) {
 	if err := o.validate(); err != nil {
 		return nil, err

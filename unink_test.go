@@ -11,6 +11,7 @@ import (
 	"image/png"
 	"math"
 	"os"
+	"slices"
 	"sync"
 	"testing"
 
@@ -301,6 +302,23 @@ func pixelsOf(t *testing.T, data []byte) *image.RGBA {
 		t.Fatal(err)
 	}
 	return m.Pixels
+}
+
+// The engine works on the caller's own pixels, and changes none of them.
+func TestCleanImageLeavesThePixels(t *testing.T) {
+	c := newCleaner(t, unink.Limits{})
+	page := restoretest.Picture(t, "docs/before.jpg")
+	was := slices.Clone(page.Pix)
+	for _, finish := range []unink.Finish{unink.Scan, unink.Colour} {
+		got, err := c.CleanImage(t.Context(), page, unink.Options{Finish: finish, Layers: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Removed == 0 || !slices.Equal(page.Pix, was) {
+			t.Errorf("finish %v: %g removed, and the caller's pixels are changed: %v", finish,
+				got.Removed, !slices.Equal(page.Pix, was))
+		}
+	}
 }
 
 // Of a page that lies as it came there is no other picture, nor where none is asked for.

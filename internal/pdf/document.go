@@ -345,7 +345,7 @@ func (g *guest) render(ctx context.Context, page uint64, w, h int) (*image.RGBA,
 	if err != nil {
 		return nil, err
 	}
-	stride := 4 * w
+	stride := 4 * w // PDFium pads rows to four bytes, which a pixel has
 	m := &image.RGBA{Pix: bytes.Clone(g.View(uint32(buffer), stride*h)), Stride: stride,
 		Rect: image.Rect(0, 0, w, h)}
 	for i := 3; i < len(m.Pix); i += 4 {

@@ -37,7 +37,7 @@ func darknessPlain(to, row []uint8, paper *[3][]float32) {
 }
 
 // AddPixels adds the pixels of a row, four bytes each, to sums, of four numbers each: to the first
-// three its red, green and blue with its weight, to the last the weight.
+// three its red, green and blue times its weight, to the last the weight.
 func AddPixels(sums []uint32, row, weights []uint8) {
 	loops.addPixels(sums[:4*len(weights)], row[:4*len(weights)], weights)
 }

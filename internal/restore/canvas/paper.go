@@ -49,7 +49,8 @@ func (c *Canvas) MarkNearInk() {
 }
 
 // Field averages a picture of the page by cells. weigh sets the weights of the pixels of a row,
-// which lie in these flags and are so dark.
+// which lie in these flags and are so dark. The sums of a cell fit for weights of 1, and for larger
+// ones in cells of up to 256 pixels a side.
 func (c *Canvas) Field(src *image.RGBA, cell int, weigh func(weights, flags, dark []uint8),
 ) *raster.Field {
 	f := raster.NewField((c.W+cell-1)/cell, (c.H+cell-1)/cell)

@@ -34,19 +34,19 @@ type curves map[int32][]int
 // find looks for curves in the long pieces of ink that seem written, if only in part. How the ink
 // is judged does not change what is found in a piece.
 func (c curves) find(s *segment.Scores, plane *ink.Plane) {
-	seem := map[int32]bool{} // written
+	candidates := map[int32]bool{}
 	for _, r := range plane.Runs {
-		if _, known := c[r.Label]; known || seem[r.Label] ||
+		if _, known := c[r.Label]; known || candidates[r.Label] ||
 			max(plane.Pieces[r.Label-1].Width(), plane.Pieces[r.Label-1].Height()) < curveLength {
 			continue
 		}
 		if slices.ContainsFunc(s.Hand[r.From:r.To], func(v int8) bool { return v > 0 }) {
-			seem[r.Label] = true
+			candidates[r.Label] = true
 		}
 	}
 	runs := map[int32][]raster.Run{}
 	for _, r := range plane.Runs {
-		if seem[r.Label] {
+		if candidates[r.Label] {
 			runs[r.Label] = append(runs[r.Label], r)
 		}
 	}
@@ -85,8 +85,8 @@ type cutting struct {
 	taken []float32
 }
 
-// cut takes a component in a rectangle out of the page. Its rim is what lies beside it and is no
-// ink.
+// cut takes a component, which lies in a rectangle, out of the page. Its rim is what lies beside
+// it and is not ink.
 func cut(runs []raster.Run, around image.Rectangle, plane *ink.Plane) cutting {
 	w, h := plane.Scores.W, plane.Scores.H
 	around = around.Inset(-1).Intersect(image.Rect(0, 0, w, h))

@@ -36,7 +36,8 @@ type ground struct {
 	lines  []int32 // what findRules found
 	pieces []raster.Component
 	near   []uint32 // what nearestInk found
-	class  []uint8  // what parts says, anew for each survey, as are its labels
+	// Of each pixel, written anew by each survey: its class, and the label of its region.
+	class  []uint8
 	labels []int32
 }
 
@@ -49,7 +50,7 @@ func groundOf(s *segment.Scores, plane *ink.Plane) *ground {
 	return g
 }
 
-// survey looks at the regions as they are now. What the survey before says of them is then gone.
+// survey looks at the regions as they are now. It overwrites the labels of the survey before.
 func (g *ground) survey(s *segment.Scores, plane *ink.Plane, workers int) *Survey {
 	g.parts(s, plane, workers)
 	runs, components := raster.Connected(g.class, s.W, 1)

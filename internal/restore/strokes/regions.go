@@ -195,7 +195,7 @@ func nearestInk(class []uint8, w int) []uint32 {
 		row, inked, v := near[at:at+w], class[at:at+w], uint32(outOfReach)
 		above = above[:len(row)]
 		for x := range row {
-			n := min(above[x]+perStep, outOfReach)
+			n := min(above[x]+perStep, outOfReach) // apart, since v waits for the pixel before
 			if inked[x] != 0 {
 				n = uint32(at + x)
 			}

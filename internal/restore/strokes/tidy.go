@@ -19,10 +19,13 @@ func joinSpecks(s *segment.Scores, lines []bool) {
 		return s.Print[i] > 0 && s.Hand[i] <= 0 && !lines[i]
 	})
 	for i := range raster.Positive(s.Print) {
-		if s.Hand[i] > 0 || !beside(s, i, inHand) {
+		if !beside(s, i, inHand) {
 			continue
 		}
 		piece := print.of(i)
+		if len(piece) == 0 {
+			continue
+		}
 		c, rim, stands := boxOf(piece, s.W), 0, false
 		for _, j := range piece {
 			if beside(s, j, inHand) {
@@ -31,30 +34,31 @@ func joinSpecks(s *segment.Scores, lines []bool) {
 			stands = stands || beside(s, j, onLine)
 		}
 		if c.Area <= speck && 2*rim >= c.Area || stands && min(c.Width(), c.Height()) <= slim {
-			relabel(s, piece, true)
+			takeForWriting(s, piece)
 		}
 	}
 }
 
-// smallPieces are the connected pieces of what is wanted of a page, up to a size.
+// smallPieces finds the 8-connected pieces of the wanted pixels of a page that are no larger than
+// most.
 type smallPieces struct {
 	s      *segment.Scores
 	most   int // pixels
 	wanted func(i int) bool
-	met    []uint8 // what was found at each pixel
+	met    []uint8 // 0 where nothing has been looked at
 }
 
 const (
-	metSmall = 1 + iota // a piece
-	metLarge            // a part of a larger one
+	metSmall = 1 + iota // of a piece that was handed out
+	metLarge            // of one that is too large
 )
 
 func newSmallPieces(s *segment.Scores, most int, wanted func(i int) bool) *smallPieces {
 	return &smallPieces{s, most, wanted, make([]uint8, len(s.Hand))}
 }
 
-// of lists the pixels of the piece at a pixel, the first time that it is asked for; it is empty
-// where there is none, or none so small.
+// of lists the pixels of the piece at a pixel the first time that it is asked for. It is empty
+// later, and where there is no piece, or a larger one.
 func (p *smallPieces) of(i int) (piece []int) {
 	add := func(j int) {
 		if p.met[j] == 0 && p.wanted(j) {
@@ -89,10 +93,10 @@ func (p *smallPieces) around(i int, visit func(j int)) {
 	}
 }
 
-// relabel makes pixels of ink writing or print.
-func relabel(s *segment.Scores, pixels []int, hand bool) {
+// takeForWriting makes writing of pixels of ink.
+func takeForWriting(s *segment.Scores, pixels []int) {
 	for _, i := range pixels {
-		s.Relabel(i, hand)
+		s.Relabel(i, true)
 	}
 }
 
@@ -159,10 +163,9 @@ func dropFragments(s *segment.Scores, lines []bool) {
 		for _, j := range piece {
 			hand += int(s.Hand[j])
 		}
-		if hand < surely*len(piece) {
-			continue
+		if hand >= surely*len(piece) {
+			takeForWriting(s, piece)
 		}
-		relabel(s, piece, true)
 	}
 }
 
